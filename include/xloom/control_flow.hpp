@@ -3,6 +3,7 @@
 
 #include <xloom/control_flow/if.hpp>
 #include <xloom/control_flow/loop.hpp>
+#include <xloom/control_flow/loop_lanes.hpp>
 #include <xloom/control_flow/scan.hpp>
 #include <xloom/control_flow/scan_batched.hpp>
 #include <xloom/control_flow/scan_lanes.hpp>

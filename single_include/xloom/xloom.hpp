@@ -6069,250 +6069,11 @@ loop_status loop_into(
 
 } // namespace xloom::inline XLOOM_ABI
 
-// ==== xloom/control_flow/scan.hpp ====
-// The Scan operator: runs a body over the elements of its inputs in order, carries states and stacks outputs.
-// scan returns new tensors, scan_into writes the caller's.
+// ==== xloom/control_flow/loop_lanes.hpp ====
+// A batch of loops whose sequences are SIMD lanes: one body of one sequence, run for many at once.
 
-namespace xloom::inline XLOOM_ABI {
-
-namespace detail {
-
-/// Runs a scan in place. Op is the operator's name in errors.
-///
-/// Why Op is a template argument, and the states are not held by local_states: with either of them g++ 12
-/// takes 1.5 times as long for outputs with strided elements that do not fit in the caches.
-template <std::string_view const& Op, bool LeadingAxis, class Body, class... States, class Inputs,
-    class... Outputs>
-void run_scan_into(Body& body, std::tuple<States&...> states, Inputs const& inputs,
-    std::tuple<Outputs&...> outputs, scan_options const& options, scan_workspace* workspace = nullptr)
-{
-    static constexpr std::string_view op = Op;
-    static constexpr bool strided = takes_strided_elements<std::remove_cv_t<Body>>;
-    detail::check_ranks(op, "states", states);
-    detail::check_ranks(op, "scan_inputs", inputs);
-    detail::check_ranks(op, "scan_outputs", outputs);
-    std::size_t const length = detail::scan_length<LeadingAxis>(op, inputs, outputs, options);
-    auto const input_traversals =
-        detail::traversals_in_time(inputs, options.scan_input_axes, options.scan_input_directions);
-    auto const output_traversals =
-        detail::traversals_in_time(outputs, options.scan_output_axes, options.scan_output_directions);
-    check_in_place(op, detail::traversals_of(states), input_traversals, output_traversals);
-
-    auto x = cursor_set<Inputs, LeadingAxis, strided>::start(
-        inputs, input_traversals, kernel::all_iterations(length), write_back::each_element, workspace);
-    auto y = cursor_set<std::tuple<Outputs&...>, LeadingAxis, strided>::start(outputs, output_traversals,
-        kernel::all_iterations(length), write_back_for<Body, States...>, workspace);
-    std::array<bool, sizeof...(Outputs)> const is_in_place =
-        detail::join_in_place(input_traversals, x, output_traversals, y);
-    shape_guards const guards(states);
-    local_states held(states);
-    auto const current = held.get();
-    std::size_t t = 0;
-    auto const fail = [&](element_reshaped const& found) {
-        detail::fail_if_own(op, "scan_outputs", y, found, t);
-        detail::fail_if_value(op, "states", current, found, t);
-    };
-    detail::run_bodies(fail, [&] {
-        detail::name_states(op, current, [&] {
-            for (; t < length; ++t) {
-                detail::run_iteration(body, current, x, y, is_in_place);
-                guards.check_shapes(op, "states", current, t);
-            }
-        });
-    });
-}
-
-/// Options are large, so a call without them refers to these instead of making its own.
-inline constexpr scan_options default_scan_options{};
-
-inline constexpr std::string_view scan_into_name = "xloom::scan_into";
-
-template <bool LeadingAxis, class Body, class States, class Inputs, class Outputs, class... Env>
-void scan_into(Body& body, States&& states, Inputs const& scan_inputs, Outputs&& scan_outputs,
-    scan_options const& options, Env&&... env)
-{
-    using inputs = decltype(detail::evaluated_inputs(scan_inputs));
-    if constexpr (satisfied<environment<takes<a_workspace<scan_workspace>>, Env...>,
-                      fits_scan_into<Body, States, inputs, Outputs, LeadingAxis>>())
-        run_scan_into<scan_into_name, LeadingAxis>(body, detail::leaves(states),
-            detail::evaluated_inputs(scan_inputs), detail::leaves(scan_outputs), options,
-            detail::workspace_of<scan_workspace>(env...));
-}
-
-/// Runs a pure scan whose body is valid. Length is the number of iterations if it is static, else
-/// dynamic_length.
-template <class Step, std::size_t Length, bool LeadingAxis, class Body, class State, class Inputs>
-auto run_scan(std::string_view op, Body& body, State state, Inputs const& inputs, scan_options const& options)
-{
-    using stack = stacked_outputs<decltype(Step::scan_outputs), Length>;
-
-    detail::check_ranks(op, "init", detail::leaves(state));
-    detail::check_ranks(op, "scan_inputs", inputs);
-    std::size_t const length =
-        check_scan(op, detail::shapes_of(inputs), leaf_count<decltype(Step::scan_outputs)>, options);
-    check_output_axes(op, stack::ranks, options);
-    if constexpr (!LeadingAxis) {
-        check_fixed_axes(
-            op, "scan_inputs", fixed_ranks<Inputs>::value, "scan_input_axes", options.scan_input_axes);
-        check_fixed_axes(op, "scan_outputs", fixed_ranks<leaves_t<typename stack::type>>::value,
-            "scan_output_axes", options.scan_output_axes);
-    }
-    auto const traversals =
-        detail::traversals_in_time(inputs, options.scan_input_axes, options.scan_input_directions);
-    auto elements =
-        cursor_set<Inputs, LeadingAxis>::start(inputs, traversals, kernel::all_iterations(length));
-    stack outputs;
-    step_memory_pool recycled;
-    detail::iterate<Step>(
-        op, body, detail::leaves(state), elements, 0, length, [&](auto const& values, std::size_t t) {
-            if (t == 0)
-                outputs.open(op, values, length, options);
-            outputs.push(op, values, t);
-        });
-    if (length == 0)
-        outputs.open_empty(op, options);
-    return scan_result<State, typename stack::type>{std::move(state), std::move(outputs).finish()};
-}
-
-template <bool LeadingAxis, class... Env, class Body, class Init, class Inputs>
-auto scan(Body& body, Init&& init, Inputs const& scan_inputs, scan_options const& options)
-{
-    using state = owned_t<Init>;
-    using inputs = decltype(detail::evaluated_inputs(scan_inputs));
-    if constexpr (satisfied<environment<takes<>, Env...>, fits_scan<Body, state, inputs, LeadingAxis>>()) {
-        using step = bare<typename scan_call<Body, state, inputs, LeadingAxis>::result>;
-        return detail::run_scan<step, static_length<inputs>::value, LeadingAxis>("xloom::scan", body,
-            state(static_cast<Init&&>(init)), detail::evaluated_inputs(scan_inputs), options);
-    } else {
-        return scan_result<state, std::tuple<>>{}; // a value, so that one mistake gives one error
-    }
-}
-
-} // namespace detail
-
-/// Runs `body` over the elements of `scan_inputs` in order, carries states and stacks its scan outputs.
-///
-///     states = init
-///     for t in range(T):
-///         states, y_t = body(states, x[t])
-///         y[t] = y_t
-///     return states, y
-///
-/// init, scan_inputs and the two members of a step are each one value or a flat std::tuple of values
-/// (std::tie for variables, std::tuple{} for none). The body receives them as separate arguments, in ONNX's
-/// order: body(state const&..., element const&...) -> scan_step. An element is an element_view, or one item
-/// where the input's rank is statically 1. Other values are captured.
-///
-/// Shapes    scan input [..., T, ...] with T along its axis; its elements lack that axis. State: as init.
-///           Output k stacks its elements along scan_output_axes[k]. K outputs for M inputs, any K and M;
-///           without inputs T is options.length.
-/// Types     states: tensors of any item type, or scalars (rank 0). Outputs: scalars give xtensor<Y, 1>,
-///           xtensor<Y, r> gives xtensor<Y, r + 1>, xarray gives xarray. If inputs and the elements of an
-///           output have fixed shapes, so has the output.
-/// Options   scan_options. An axis other than 0 of an input or output of a fixed shape is an option_error.
-/// Errors    before the first iteration: shape_error, option_error. body_error: a state or an output element
-///           changed its shape, or xtensor cannot broadcast the shapes in an expression of the body and a
-///           state is a tensor. Other exceptions of the body propagate; the caller's variables are unchanged.
-/// Order     t = 0 .. T-1; a reverse input passes element T-1-t, a reverse output is filled from its end. The
-///           two are independent. T = 0 is valid: states = init, outputs of length 0; dimensions that no type
-///           fixes are 0, an xarray's shape is [0].
-/// Cost      one pass; the outputs are allocated once, strided elements are copied through a buffer, and
-///           values that the body returns use a memory pool. scan_into with an in-place body needs no pool.
-/// Differs   from ONNX's inference and ONNX Runtime: directions and all lists are checked, T = 0 works.
-/// Source    ONNX Scan-9 to 25; infer_scan has the shape rule.
-/// Example
-/// ```cpp
-/// xt::xtensor<double, 2> const x = {{1, 2}, {3, 4}, {5, 6}};
-/// xt::xtensor<double, 1> const zero = {0, 0};
-/// auto const add = [](auto const& sum, auto const& x_t) { return xloom::scan_step{sum + x_t, sum + x_t}; };
-/// auto const [total, running] = xloom::scan(add, zero, x);
-/// total; // = [9, 12]
-/// running; // = [[1, 2], [4, 6], [9, 12]]
-/// ```
-template <class Body, class Init, class Inputs, class... Env>
-    requires detail::are_without_options<scan_options, Env...>
-auto scan(Body&& body, Init&& init, Inputs const& scan_inputs, Env&&...)
-{
-    return detail::scan<true, Env...>(body, static_cast<Init&&>(init), scan_inputs, {});
-}
-
-/// Runs scan with axes, directions or a length. The types of the results do not depend on the options.
-template <class Body, class Init, class Inputs, class... Env>
-auto scan(Body&& body, Init&& init, Inputs const& scan_inputs, scan_options const& options, Env&&...)
-{
-    return detail::scan<false, Env...>(body, static_cast<Init&&>(init), scan_inputs, options);
-}
-
-/// Runs a scan in place: the body updates the caller's states and writes the caller's outputs, and nothing is
-/// allocated in the loop.
-///
-///     for t in range(T):
-///         body(states, x[t], y[t])
-///
-/// body(state&..., element const&..., output&...) -> void. A state is the caller's variable; a scalar state
-/// is a copy of it, written back at the end. An output element is an element_view, or one item where the
-/// output's rank is statically 1. It is unspecified at first (NaN in debug builds), so write all of it; if
-/// the output is the same tensor as an input, it is the input's element. `xt::noalias(y_t) = ...` and raw
-/// loops allocate nothing.
-///
-/// Shapes    as scan; output k has T along scan_output_axes[k], its other dimensions are arbitrary.
-/// Options   scan_options. An axis other than 0 of an input or output of a fixed shape is an option_error.
-/// Errors    before the first write: shape_error, option_error, overlap_error. body_error, after an
-///           iteration: a state or an output element changed its shape, or as in scan an expression does not
-///           broadcast. After a body_error or an exception of the body, states and outputs hold the values
-///           written so far; the element of that iteration may be unwritten.
-/// Aliasing  an output may be the same tensor as an input, on the same axis in the same direction: x_t and
-///           y_t then share memory, whatever the layout. Any other overlap is an overlap_error. A body that
-///           captures an output's tensor reads the elements of earlier iterations from it; the current
-///           element in it is unspecified.
-/// Cost      that of a hand-written loop over the same body. Allocates before the first iteration only, for
-///           lazy operands and for strided elements, which are copied for the body unless it is marked by
-///           strided_elements; the memory for these copies may come from a scan_workspace.
-/// Real time if the body is, after a call with the same operands, of contiguous elements or with a workspace.
-///           Not with lazy operands.
-/// Source    ONNX Scan-9 to 25.
-/// Example
-/// ```cpp
-/// xt::xtensor<double, 1> const x = {1, 2, 3};
-/// auto y = xt::xtensor<double, 1>::from_shape({3});
-/// double sum = 0;
-/// xloom::scan_into([](double& h, double x_t, double& y_t) { y_t = h += x_t; }, sum, x, y);
-/// sum; // = 6
-/// y; // = [1, 3, 6]
-/// ```
-///
-/// With a workspace a call with the same operands as an earlier one allocates nothing, except for lazy
-/// operands:
-/// ```cpp
-/// xt::xtensor<float, 2> const samples = {{1, 2, 3}, {4, 5, 6}}; // [channel, time]
-/// xt::xtensor<float, 1> peak = {0, 0};
-/// xloom::scan_workspace workspace;
-/// auto const larger = [](auto& h, auto const& x_t) { xt::noalias(h) = xt::maximum(h, x_t); };
-/// xloom::scan_into(larger, peak, samples, std::tie(), {.scan_input_axes = {1}}, workspace);
-/// peak; // = [3, 6]
-/// ```
-template <class Body, class States, class Inputs, class Outputs = std::tuple<>, class... Env>
-    requires detail::are_without_options<scan_options, Env...>
-void scan_into(
-    Body&& body, States&& states, Inputs const& scan_inputs, Outputs&& scan_outputs = {}, Env&&... env)
-{
-    detail::scan_into<true>(body, static_cast<States&&>(states), scan_inputs,
-        static_cast<Outputs&&>(scan_outputs), detail::default_scan_options, static_cast<Env&&>(env)...);
-}
-
-/// Runs scan_into with axes, directions or a length.
-template <class Body, class States, class Inputs, class Outputs = std::tuple<>, class... Env>
-void scan_into(Body&& body, States&& states, Inputs const& scan_inputs, Outputs&& scan_outputs,
-    scan_options const& options, Env&&... env)
-{
-    detail::scan_into<false>(body, static_cast<States&&>(states), scan_inputs,
-        static_cast<Outputs&&>(scan_outputs), options, static_cast<Env&&>(env)...);
-}
-
-} // namespace xloom::inline XLOOM_ABI
-
-// ==== xloom/control_flow/scan_batched.hpp ====
-// Scan-8: a batch of scans, each row with its own states and its own length.
+// ==== xloom/detail/check/scan_lanes.hpp ====
+// Shape requirements of scans whose sequences are lanes.
 
 // ==== xloom/detail/check/scan_batched.hpp ====
 // Shape requirements of scans over rows: of Scan-8, where axis 0 is the batch and axis 1 of inputs and
@@ -6448,994 +6209,6 @@ inline void check_segment_states(
 
 } // namespace xloom::inline XLOOM_ABI::detail
 
-// ==== xloom/detail/scan/batch_rows.hpp ====
-// The rows of a batch: axis 0 of every operand is the rows, axis 1 of inputs and outputs their elements.
-
-// ==== xloom/detail/check/lengths.hpp ====
-// The check of the lengths of sequences, one for each row of a batch.
-
-namespace xloom::inline XLOOM_ABI::detail {
-
-/// True if a length is in [0, most]. One above std::int64_t's maximum is negative here.
-constexpr bool is_length(std::int64_t length, std::size_t most) noexcept
-{
-    return length >= 0 && static_cast<std::uint64_t>(length) <= most;
-}
-
-template <class Lengths>
-fact_list describe_wrong_lengths(
-    std::string_view operand, Lengths const& lengths, std::size_t N, std::size_t most)
-{
-    fact_list wrong;
-    for (std::size_t n = 0; n < N; ++n)
-        if (!is_length(lengths[n], most))
-            wrong.add(operand, "[", n, "] is ", lengths.text(n));
-    return wrong;
-}
-
-/// Checks lengths [N], each in [0, most], where ONNX has `letter` for `most`.
-///
-/// Errors    shape_error: not one length for each row. index_error: a length outside [0, most].
-template <class Lengths>
-constexpr void check_lengths(std::string_view op, std::string_view operand, Lengths const& lengths,
-    std::size_t N, std::string_view letter, std::size_t most)
-{
-    if (!lengths.is_given())
-        return;
-    if (lengths.shape() != shape{N})
-        fail<shape_error>(op, ": ", operand, " must have the shape [N] = [", N, "], but it is ",
-            lengths.shape(), ". Give a length for each row.");
-    bool are_lengths = true;
-    for (std::size_t n = 0; n < N; ++n)
-        are_lengths = are_lengths && is_length(lengths[n], most);
-    if (!are_lengths)
-        fail<index_error>(op, ": lengths must be in [0, ", letter, "] = [0, ", most, "], but ",
-            describe_wrong_lengths(operand, lengths, N, most), ". Correct it.");
-}
-
-} // namespace xloom::inline XLOOM_ABI::detail
-
-// ==== xloom/detail/scan/rows.hpp ====
-// Rows of scans that do not depend on each other, and the parts of them that threads run.
-//
-// `rows` of a call, batch_rows or ragged_rows, say how many there are and how long each is, where its
-// elements are in the operands, and how outputs hold those of all rows.
-
-namespace xloom::inline XLOOM_ABI::detail {
-
-/// The exceptions of parts that run at once.
-class part_failures {
-public:
-    explicit part_failures([[maybe_unused]] std::size_t parts)
-#ifdef __cpp_exceptions
-        : failures_(parts)
-#endif
-    {}
-
-    template <class Run>
-    void attempt([[maybe_unused]] std::size_t part, Run const& run)
-    {
-#ifdef __cpp_exceptions
-        try {
-            run();
-        } catch (...) {
-            failures_[part] = std::current_exception();
-        }
-#else
-        run();
-#endif
-    }
-
-    /// Throws the exception of the first part that failed.
-    void rethrow_first() const
-    {
-#ifdef __cpp_exceptions
-        for (std::exception_ptr const& failure : failures_)
-            if (failure)
-                std::rethrow_exception(failure);
-#endif
-    }
-
-private:
-#ifdef __cpp_exceptions
-    std::vector<std::exception_ptr> failures_;
-#endif
-};
-
-/// Calls run(first, last) for parts of consecutive rows, at most as many as the policy has threads, which
-/// have about the same number of iterations. Of several exceptions that of the first row passes on: a part
-/// ends with its first one, and the others run to their end.
-template <class Rows, execution_policy Policy, class Run>
-void for_parts(Rows const& rows, Policy const& policy, Run const& run)
-{
-    if constexpr (has_threads<Policy>) {
-        std::size_t const parts = std::min<std::size_t>(policy.concurrency(), rows.size());
-        if (parts > 1) {
-            part_failures failures(parts);
-            policy.for_each(parts, [&](std::size_t part) {
-                failures.attempt(
-                    part, [&] { run(rows.begin_of_part(part, parts), rows.begin_of_part(part + 1, parts)); });
-            });
-            failures.rethrow_first();
-            return;
-        }
-    }
-    run(std::size_t{0}, rows.size());
-}
-
-/// The type as which a body is called: const if several threads may call it at once.
-template <class Policy, class Body>
-using shared_body_t = std::conditional_t<has_threads<Policy>, Body const, Body>;
-
-/// The shape type of one row of an operand whose axis 0 is the rows.
-template <tensor X>
-using row_shape_t = typename element_shape<shape_type_t<X>, true>::type;
-
-template <tensor X>
-consteval auto row_type()
-{
-    if constexpr (std::is_same_v<row_shape_t<X>, item_element>)
-        return std::type_identity<item_t<X>>{};
-    else
-        return std::type_identity<typename temporary_of<item_t<X>, row_shape_t<X>>::type>{};
-}
-
-template <class Leaves>
-struct row_tuple;
-template <class... Xs>
-struct row_tuple<std::tuple<Xs...>> {
-    using type = std::tuple<typename decltype(row_type<bare<Xs>>())::type...>;
-};
-/// The std::tuple of one row of each state, as a pure body carries it.
-template <class State>
-using rows_t = typename row_tuple<leaves_t<State>>::type;
-
-/// Returns a pointer to row b of an operand, and the axis of its rows, which holds the layout of each row.
-template <class X>
-auto row_of(X& operand, std::size_t b)
-{
-    kernel::time_axis const rows(detail::layout_of(operand), 0, 1, false);
-    return std::pair(
-        enable_tensor<bare<X>>::data(operand) + static_cast<std::ptrdiff_t>(b) * rows.stride, rows);
-}
-
-/// Copies row b of each state to `row`.
-template <class States, class Row>
-void load_rows(States const& states, std::size_t b, Row& row)
-{
-    detail::for_each_leaf(states, [&]<class X>(auto i, X const& state) {
-        auto const [first, rows] = detail::row_of(state, b);
-        auto& to = std::get<i>(row);
-        using value = bare<decltype(to)>;
-        if constexpr (tensor<value>) {
-            detail::make_shape(to, rows.element.dims);
-            kernel::strided_copy(rows.element.dims, rows.element.strides, detail::layout_of(to).strides)(
-                first, enable_tensor<value>::data(to));
-        } else {
-            to = *first;
-        }
-    });
-}
-
-/// Copies `row` to row b of each state.
-template <class States, class Row>
-void store_rows(States const& states, std::size_t b, Row const& row)
-{
-    detail::for_each_leaf(states, [&]<class X>(auto i, X& state) {
-        auto const [first, rows] = detail::row_of(state, b);
-        output_writer<item_t<X>>(first, rows).push(std::get<i>(row));
-    });
-}
-
-template <class Outputs>
-struct as_tuple {
-    using type = std::tuple<Outputs>;
-};
-template <class... Ys>
-struct as_tuple<std::tuple<Ys...>> {
-    using type = std::tuple<Ys...>;
-};
-
-/// The scan outputs of pure scans over rows, allocated when the first elements determine the shapes.
-template <class Rows, class Outputs>
-class row_outputs;
-template <class Rows, class... Ys>
-class row_outputs<Rows, std::tuple<Ys...>> {
-public:
-    using type = std::tuple<typename Rows::template stacked_t<Ys>...>;
-
-    /// The writers of one row.
-    struct row_writers {
-        std::tuple<output_writer<item_t<typename Rows::template stacked_t<Ys>>>...> each{};
-
-        template <class Values>
-        void push(std::string_view op, Values const& values, std::size_t t, std::size_t b)
-        {
-            detail::for_each_leaf(values, [&](auto k, auto const& value) {
-                auto const& writer = std::get<k>(each);
-                if (!detail::is_shaped_like(value, writer.element_shape()))
-                    detail::fail_reshaped(
-                        op, "scan_outputs", k, writer.element_shape(), detail::describe_shape(value), t, b);
-            });
-            detail::for_each_leaf(values, [&](auto k, auto const& value) { std::get<k>(each).push(value); });
-        }
-    };
-
-    row_outputs(std::string_view op, Rows const& rows) : op_(op), rows_(rows) {}
-
-    /// Allocates outputs of the shapes of `values`, a tuple of references.
-    template <class Values>
-    void open(Values const& values)
-    {
-        detail::for_each_leaf(
-            values, [&](auto k, auto const& value) { open(k, output_element_shape(op_, k, value)); });
-        is_open_ = true;
-    }
-
-    /// Returns writers of row b that continue after the first `begin` elements.
-    row_writers row(std::size_t b, std::size_t begin)
-    {
-        row_writers writers;
-        if (is_open_)
-            detail::for_each_leaf(results_, [&]<class Y>(auto k, Y& result) {
-                auto& writer = std::get<k>(writers.each);
-                writer = {
-                    enable_tensor<Y>::data(result), rows_.elements_of_row(detail::layout_of(result), b)};
-                writer.skip(begin);
-            });
-        return writers;
-    }
-
-    /// Sets the elements behind the end of row b to zeros.
-    void end_row(std::size_t b)
-    {
-        if (is_open_)
-            detail::for_each_leaf(results_, [&](auto, auto& result) {
-                if (is_row_major(detail::layout_of(result))) // else zeros from the beginning
-                    rows_.clear_tail(result, b);
-            });
-    }
-
-    type&& finish() &&
-    {
-        if (!is_open_)
-            detail::for_each_leaf(results_, [&](auto k, auto&) {
-                open(k, shape_of_type<std::tuple_element_t<k, std::tuple<Ys...>>>(), true);
-            });
-        return std::move(results_);
-    }
-
-private:
-    template <std::size_t K>
-    void open(std::integral_constant<std::size_t, K>, shape const& element, bool has_no_elements = false)
-    {
-        auto& result = std::get<K>(results_);
-        using stacked = bare<decltype(result)>;
-        using item = item_t<stacked>;
-        result = enable_tensor<stacked>::make(rows_.stacked_shape(op_, K, element, sizeof(item)));
-        if (Rows::has_tails && (has_no_elements || !is_row_major(detail::layout_of(result))))
-            std::fill_n(
-                enable_tensor<stacked>::data(result), element_count(detail::shape_of(result)), item{});
-    }
-
-    std::string_view op_;
-    Rows const& rows_;
-    bool is_open_ = false;
-    type results_{};
-};
-
-} // namespace xloom::inline XLOOM_ABI::detail
-
-// ==== xloom/detail/tensor/tensor_ref.hpp ====
-// References to operands in memory that may be omitted.
-
-namespace xloom::inline XLOOM_ABI {
-
-namespace detail {
-
-/// Sets `block` to the memory of an operand, unless its rank exceeds max_rank. An empty tensor may have a
-/// null pointer; its strides are then zeroed to avoid arithmetic on null.
-template <class T, class X>
-void refer(memory_block& block, T* data, X const& operand)
-{
-    block.address = reinterpret_cast<std::uintptr_t>(data);
-    block.item_bytes = sizeof(T);
-    if (detail::rank_of(operand) > max_rank)
-        return;
-    auto const& dims = enable_tensor<X>::shape(operand);
-    auto const& of_axes = enable_tensor<X>::strides(operand);
-    block.layout.dims.assign(dims.begin(), dims.end());
-    if (data == nullptr)
-        block.layout.strides.resize(block.layout.dims.size());
-    else
-        block.layout.strides.assign(of_axes.begin(), of_axes.end());
-}
-
-/// Returns a pointer to the first item of an operand; accesses the operand as const if T is const.
-template <class T, class X>
-auto* data_as(X& operand)
-{
-    if constexpr (std::is_const_v<T>)
-        return enable_tensor<bare<X>>::data(std::as_const(operand));
-    else
-        return enable_tensor<bare<X>>::data(operand);
-}
-
-/// A compile-time error of an operand that a tensor_ref or a lengths_ref refers to.
-enum class ref_error { none, lazy, kind, item, integer, temporary, constant };
-
-/// Requires that a reference to an operand has no error.
-template <ref_error Error>
-struct referable {
-    static consteval bool holds()
-    {
-        static_assert(Error != ref_error::lazy,
-            "xloom: an operand must be a tensor in memory, but a lazy expression was passed; put its value "
-            "into a variable first");
-        static_assert(Error != ref_error::kind, "xloom: an operand must be a tensor in memory: a container, "
-                                                "adaptor or view of xtensor, or a type "
-                                                "with xloom::enable_tensor");
-        static_assert(Error != ref_error::item,
-            "xloom: an operand must have the element type of the operator's other tensors; convert it into a "
-            "variable first, by xt::cast<float> for example");
-        static_assert(Error != ref_error::integer, "xloom: lengths must hold integers, of any integer type");
-        static_assert(Error != ref_error::temporary, "xloom: an operand must be a variable or a view of one, "
-                                                     "but a temporary was passed, which is gone "
-                                                     "when it is used");
-        static_assert(Error != ref_error::constant, "xloom: an operand that is written must not be const");
-        return Error == ref_error::none;
-    }
-};
-
-/// Finds the compile-time error of an operand that a tensor_ref<T> refers to.
-template <class X, class T>
-consteval ref_error find_ref_error()
-{
-    if constexpr (lazy<X>)
-        return ref_error::lazy;
-    else if constexpr (!tensor<X>)
-        return ref_error::kind;
-    else if constexpr (!std::is_same_v<item_t<X>, std::remove_const_t<T>>)
-        return ref_error::item;
-    else if constexpr (!outlives_expression<X>)
-        return ref_error::temporary;
-    else
-        return std::is_convertible_v<decltype(data_as<T>(std::declval<X&>())), T*> ? ref_error::none
-                                                                                   : ref_error::constant;
-}
-
-/// Finds the compile-time error of an operand that a lengths_ref refers to: a tensor of any integer type is
-/// valid.
-template <class X>
-consteval ref_error find_lengths_error()
-{
-    constexpr ref_error error = find_ref_error<X, item_t<X> const>();
-    return error == ref_error::none && !std::integral<item_t<X>> ? ref_error::integer : error;
-}
-
-/// The item type of an operator's first operand; float if that operand is invalid.
-template <class X>
-using first_item_t = std::conditional_t<tensor<X> || lazy<X>, item_t<X>, float>;
-
-} // namespace detail
-
-/// A non-owning reference to a tensor of any rank and layout: of T const to read it, of T to write it. {} is
-/// an omitted operand. Made from variables, adaptors and views; the tensor must outlive it.
-template <class T>
-class tensor_ref {
-public:
-    tensor_ref() = default;
-
-    template <class X>
-        requires(!std::is_base_of_v<tensor_ref, detail::bare<X>>)
-    tensor_ref(X&& operand) : is_given_(true)
-    {
-        if constexpr (detail::satisfied<detail::referable<detail::find_ref_error<X, T>()>>()) {
-            data_ = detail::data_as<T>(operand);
-            rank_ = detail::rank_of(operand);
-            detail::refer(block_, data_, operand);
-        }
-    }
-
-    bool is_given() const noexcept { return is_given_; }
-    T* data() const noexcept { return data_; }
-    std::size_t rank() const noexcept { return rank_; }
-    /// Returns the shape; empty if the rank exceeds max_rank, which is an error in every operator.
-    xloom::shape const& shape() const noexcept { return block_.layout.dims; }
-    std::ptrdiff_t stride(std::size_t axis) const noexcept { return block_.layout.strides[axis]; }
-    detail::memory_block const& block() const noexcept { return block_; }
-
-private:
-    T* data_ = nullptr;
-    std::size_t rank_ = 0;
-    detail::memory_block block_{};
-    bool is_given_ = false;
-};
-
-/// A non-owning reference to lengths: a tensor of any integer type. {} is an omitted operand.
-class lengths_ref {
-public:
-    lengths_ref() = default;
-
-    template <class X>
-        requires(!std::is_base_of_v<lengths_ref, detail::bare<X>>)
-    lengths_ref(X&& operand)
-    {
-        if constexpr (detail::satisfied<detail::referable<detail::find_lengths_error<X>()>>()) {
-            data_ = detail::data_as<detail::item_t<X> const>(operand);
-            rank_ = detail::rank_of(operand);
-            detail::refer(block_, static_cast<detail::item_t<X> const*>(data_), operand);
-            read_ = [](void const* data, std::ptrdiff_t at) {
-                return static_cast<std::int64_t>(static_cast<detail::item_t<X> const*>(data)[at]);
-            };
-            text_ = [](void const* data, std::ptrdiff_t at) {
-                return detail::concat(static_cast<detail::item_t<X> const*>(data)[at]);
-            };
-        }
-    }
-
-    bool is_given() const noexcept { return read_ != nullptr; }
-    std::size_t rank() const noexcept { return rank_; }
-    /// Returns the shape; empty if the rank exceeds max_rank, which is an error in every operator.
-    xloom::shape const& shape() const noexcept { return block_.layout.dims; }
-    /// Returns item n of a tensor of rank 1.
-    std::int64_t operator[](std::size_t n) const
-    {
-        return read_(data_, static_cast<std::ptrdiff_t>(n) * block_.layout.strides[0]);
-    }
-    /// Returns item n of a tensor of rank 1 as text. An item above std::int64_t's maximum is negative in
-    /// operator[], but exact in the text.
-    std::string text(std::size_t n) const
-    {
-        return text_(data_, static_cast<std::ptrdiff_t>(n) * block_.layout.strides[0]);
-    }
-    detail::memory_block const& block() const noexcept { return block_; }
-
-private:
-    void const* data_ = nullptr;
-    std::size_t rank_ = 0;
-    detail::memory_block block_{};
-    std::int64_t (*read_)(void const*, std::ptrdiff_t) = nullptr;
-    std::string (*text_)(void const*, std::ptrdiff_t) = nullptr;
-};
-
-namespace detail {
-
-/// Returns the memory of an operand; null if it is omitted.
-template <class Ref>
-memory_block const* block_if_given(Ref const& operand)
-{
-    return operand.is_given() ? &operand.block() : nullptr;
-}
-
-/// Returns the shape of an operand; false if it is omitted.
-template <class Ref>
-shape_ref shape_if_given(Ref const& operand)
-{
-    return operand.is_given() ? shape_ref(operand.shape()) : shape_ref();
-}
-
-} // namespace detail
-} // namespace xloom::inline XLOOM_ABI
-
-namespace xloom::inline XLOOM_ABI::detail {
-
-/// True for the type of sequence_lens: a tensor of integers of rank 1, or std::nullopt.
-template <class X>
-inline constexpr bool is_sequence_lens = std::is_same_v<X, std::nullopt_t>;
-template <tensor X>
-inline constexpr bool is_sequence_lens<X> =
-    std::is_integral_v<item_t<X>> && (enable_tensor<X>::rank == 1 || enable_tensor<X>::rank == dynamic_rank);
-
-/// Requires the lengths of the rows of a batch.
-template <class Lens>
-struct holds_sequence_lens {
-    static consteval bool holds()
-    {
-        constexpr bool is_valid = is_sequence_lens<Lens>;
-        static_assert(is_valid, "sequence_lens is a tensor of integers of rank 1, or std::nullopt; it comes "
-                                "behind the scan inputs, before outputs and options");
-        return is_valid;
-    }
-};
-
-template <class Leaves>
-class batch_cursors;
-
-/// The rows of a batch of N scans with T elements each, of which every row uses its own number. An output
-/// holds [N, T, element...], with zeros behind the end of a shorter row.
-class batch_rows {
-public:
-    template <class Leaves>
-    using cursors = batch_cursors<Leaves>;
-    template <class Y>
-    using stacked_t = detail::stacked_t<detail::stacked_t<Y, dynamic_length>, dynamic_length>;
-
-    static constexpr bool has_tails = true;
-
-    /// Errors    shape_error, index_error
-    template <class Lens>
-    batch_rows(std::string_view op, Lens const& sequence_lens, batch_extent extent)
-        : given_(refer(sequence_lens)), extent_(extent)
-    {
-        check_rank(op, "sequence_lens", given_.rank());
-        check_lengths(op, "sequence_lens", given_, extent.batch, "T", extent.length);
-    }
-
-    /// The sequence_lens of the call.
-    lengths_ref const& given() const { return given_; }
-    /// Returns T.
-    std::size_t longest() const { return extent_.length; }
-    std::size_t size() const { return extent_.batch; }
-    std::size_t length(std::size_t b) const
-    {
-        return given_.is_given() ? static_cast<std::size_t>(given_[b]) : extent_.length;
-    }
-
-    /// Returns the first row of part `part` of `parts`, which have about the same number of iterations.
-    std::size_t begin_of_part(std::size_t part, std::size_t parts) const
-    {
-        if (!given_.is_given())
-            return detail::begin_of_part(part, parts, size());
-        std::size_t all = size();
-        for (std::size_t b = 0; b < size(); ++b)
-            all += length(b);
-        std::size_t const begin = detail::begin_of_part(part, parts, all);
-        std::size_t row = 0;
-        for (std::size_t before = 0; before < begin; ++row)
-            before += 1 + length(row);
-        return row;
-    }
-
-    shape stacked_shape(std::string_view op, std::size_t k, shape const& element, std::size_t bytes) const
-    {
-        shape const row = detail::stacked_shape(op, k, element, extent_.length, bytes, {});
-        return detail::stacked_shape(op, k, row, extent_.batch, bytes, {});
-    }
-
-    /// Returns the elements of row b of an operand.
-    kernel::time_axis elements_of_row(strided_layout const& layout, std::size_t b) const
-    {
-        kernel::time_axis const rows(layout, 0, 1, false);
-        kernel::time_axis elements(rows.element, 0, extent_.length, false);
-        elements.first += static_cast<std::ptrdiff_t>(b) * rows.stride;
-        return elements;
-    }
-
-    /// Sets the elements behind the end of row b of a row-major output to zeros.
-    template <class Y>
-    void clear_tail(Y& output, std::size_t b) const
-    {
-        std::size_t const tail = extent_.length - length(b);
-        if (tail == 0)
-            return;
-        std::size_t const count = element_count(detail::shape_of(output)) / extent_.batch / extent_.length;
-        std::fill_n(enable_tensor<Y>::data(output) + ((b + 1) * extent_.length - tail) * count, tail * count,
-            item_t<Y>{});
-    }
-
-private:
-    template <class Lens>
-    static lengths_ref refer([[maybe_unused]] Lens const& sequence_lens)
-    {
-        if constexpr (std::is_same_v<Lens, std::nullopt_t>)
-            return {};
-        else
-            return sequence_lens;
-    }
-
-    lengths_ref given_;
-    batch_extent extent_;
-};
-
-/// Cursors over the elements of one row of each operand [N, T, ...]; the elements have neither the batch axis
-/// nor the time axis. Their buffers serve all rows.
-template <class... Xs>
-class batch_cursors<std::tuple<Xs...>> {
-    template <class X>
-    using item = std::conditional_t<std::is_const_v<std::remove_reference_t<X>>, item_t<bare<X>> const,
-        item_t<bare<X>>>;
-    template <class X>
-    using cursor = cursor_over<item<X>, typename element_shape<row_shape_t<bare<X>>, true>::type,
-        is_always_row_major<bare<X>>>;
-
-public:
-    using input_arguments = std::tuple<decltype(std::as_const(std::declval<cursor<Xs>&>().element()))...>;
-    using output_arguments = std::tuple<decltype(std::declval<cursor<Xs>&>().element())...>;
-
-    /// Requires checked operands and their traversals in time. enter_row() must follow.
-    template <class Traversals>
-    batch_cursors(batch_rows const& rows, std::tuple<Xs...> const& operands, Traversals const& traversals,
-        std::size_t, std::size_t, write_back when = write_back::each_element)
-        : rows_(rows),
-          first_([&]<std::size_t... I>(std::index_sequence<I...>) {
-              return std::tuple<item<Xs>*...>{enable_tensor<bare<Xs>>::data(std::get<I>(operands))...};
-          }(std::index_sequence_for<Xs...>{})),
-          cursors_([&]<std::size_t... I>(std::index_sequence<I...>) {
-              return std::tuple<cursor<Xs>...>{start<Xs>(std::get<I>(first_), traversals[I], when)...};
-          }(std::index_sequence_for<Xs...>{}))
-    {
-        for (std::size_t i = 0; i < sizeof...(Xs); ++i)
-            strides_[i] = {
-                kernel::time_axis(traversals[i].memory.layout, 0, 1, false).stride, traversals[i].reverse};
-    }
-
-    /// Makes the element of iteration t of row b the next one.
-    void enter_row(std::size_t b, std::size_t t = 0)
-    {
-        std::size_t const unused = rows_.longest() - rows_.length(b);
-        detail::for_each_leaf(cursors_, [&](auto i, auto& each) {
-            auto const [stride, is_reverse] = strides_[i];
-            each.move_to(
-                std::get<i>(first_) + static_cast<std::ptrdiff_t>(b) * stride, (is_reverse ? unused : 0) + t);
-        });
-    }
-
-    auto& get() { return cursors_; }
-
-private:
-    struct row_axis {
-        std::ptrdiff_t stride;
-        bool is_reverse;
-    };
-
-    template <class X, class Traversal>
-    cursor<X> start(item<X>* first, Traversal const& along, write_back when) const
-    {
-        kernel::time_axis const rows(along.memory.layout, 0, 1, false);
-        return {
-            first, kernel::time_axis(rows.element, 0, rows_.longest(), along.reverse), rows_.longest(), when};
-    }
-
-    batch_rows const& rows_;
-    std::tuple<item<Xs>*...> first_;
-    std::array<row_axis, sizeof...(Xs)> strides_{};
-    std::tuple<cursor<Xs>...> cursors_;
-};
-
-} // namespace xloom::inline XLOOM_ABI::detail
-
-// ==== xloom/detail/scan/run_rows.hpp ====
-// The engine of scans over rows: pure ones, and those in place.
-
-namespace xloom::inline XLOOM_ABI::detail {
-
-/// The call of the body of a pure scan over rows: body(state const&..., element const&...).
-template <class Rows, class Body, class State, class Inputs>
-struct row_scan_call
-    : call_of<Body,
-          joined_t<leaves_t<rows_t<State> const>, typename Rows::template cursors<Inputs>::input_arguments>> {
-};
-
-/// The call of the body of a scan over rows in place: body(state&..., element const&..., output&...). A state
-/// is an element of its tensor along the rows.
-template <class Rows, class Body, class States, class Inputs, class Outputs>
-struct row_scan_into_call
-    : call_of<Body, joined_t<typename cursor_set<leaves_t<States>, true>::output_arguments,
-                        typename Rows::template cursors<Inputs>::input_arguments,
-                        typename Rows::template cursors<leaves_t<Outputs>>::output_arguments>> {};
-
-/// Requires a pure body that returns steps for rows of the states, and that the policy in Env can call.
-template <class Rows, class Body, class State, class Inputs, class... Env>
-struct returns_step_by_rows {
-    static consteval bool holds()
-    {
-        using call = row_scan_call<Rows, Body, State, Inputs>;
-        return satisfied<returns_scan_step<call>, step_replaces<rows_t<State>, call>,
-            shareable<row_scan_call<Rows, std::remove_reference_t<Body> const, State, Inputs>, Env...>>();
-    }
-};
-
-/// Requires a body that updates rows of the states and writes outputs, and that the policy in Env can call.
-template <class Rows, class Body, class States, class Inputs, class Outputs, class... Env>
-using updates_rows = requirements<scan_body_in_place<row_scan_into_call<Rows, Body, States, Inputs, Outputs>>,
-    shareable<row_scan_into_call<Rows, std::remove_reference_t<Body> const, States, Inputs, Outputs>,
-        Env...>>;
-
-/// Returns the first row that has elements; the number of rows if there is none.
-template <class Rows>
-std::size_t first_row_with_elements(Rows const& rows)
-{
-    std::size_t b = 0;
-    while (b < rows.size() && rows.length(b) == 0)
-        ++b;
-    return b;
-}
-
-/// Runs pure scans over rows, on the threads of a policy. Requires checked operands.
-///
-/// The first iteration of all gives the shapes of the outputs. Its row goes on in its turn.
-template <class Step, class Rows, class Body, class State, class Inputs, class Traversals, class Policy>
-auto run_rows(std::string_view op, Rows const& rows, Body& caller_body, State state, Inputs const& inputs,
-    Traversals const& traversals, Policy const& policy)
-{
-    using stack = row_outputs<Rows, typename as_tuple<decltype(Step::scan_outputs)>::type>;
-    using cursors = typename Rows::template cursors<Inputs>;
-    shared_body_t<Policy, Body>& body = caller_body;
-    auto const states = detail::leaves(state);
-    stack outputs(op, rows);
-    std::size_t const opened = first_row_with_elements(rows);
-    if (opened != rows.size()) {
-        rows_t<State> row{};
-        step_memory_pool recycled;
-        detail::load_rows(states, opened, row);
-        cursors elements(rows, inputs, traversals, opened, rows.size());
-        elements.enter_row(opened);
-        detail::iterate<Step>(
-            op, body, detail::leaves(row), elements.get(), 0, 1,
-            [&](auto const& values, std::size_t t) {
-                outputs.open(values);
-                outputs.row(opened, t).push(op, values, t, opened);
-            },
-            opened);
-        detail::store_rows(states, opened, row);
-    }
-    detail::for_parts(rows, policy, [&](std::size_t first, std::size_t last) {
-        rows_t<State> row{};
-        step_memory_pool recycled;
-        cursors elements(rows, inputs, traversals, first, last);
-        for (std::size_t b = first; b < last; ++b) {
-            std::size_t const begin = b == opened ? 1 : 0;
-            detail::load_rows(states, b, row);
-            elements.enter_row(b, begin);
-            auto writers = outputs.row(b, begin);
-            detail::iterate<Step>(
-                op, body, detail::leaves(row), elements.get(), begin, rows.length(b),
-                [&](auto const& values, std::size_t t) { writers.push(op, values, t, b); }, b);
-            outputs.end_row(b);
-            detail::store_rows(states, b, row);
-        }
-    });
-
-    auto stacked = std::move(outputs).finish();
-    if constexpr (is_tuple<decltype(Step::scan_outputs)>)
-        return scan_result<State, typename stack::type>{std::move(state), std::move(stacked)};
-    else
-        return scan_result<State, std::tuple_element_t<0, typename stack::type>>{
-            std::move(state), std::move(std::get<0>(stacked))};
-}
-
-/// Sets the elements of outputs behind the end of row b to zeros, those that are not row-major through their
-/// cursors.
-template <class Rows, class... Outputs, class Traversals, class Cursors>
-void clear_tails(Rows const& rows, std::size_t b, std::tuple<Outputs&...> const& outputs,
-    Traversals const& traversals, Cursors& cursors)
-{
-    detail::for_each_leaf(outputs, [&]<class Y>(auto k, Y& output) {
-        if (is_row_major(traversals[k].memory.layout)) {
-            rows.clear_tail(output, b);
-            return;
-        }
-        auto& cursor = std::get<k>(cursors);
-        for (std::size_t t = rows.length(b); t < rows.longest(); ++t) {
-            cursor.enter();
-            cursor.element() = item_t<Y>{};
-            cursor.leave();
-        }
-    });
-}
-
-/// The memory of the operands of a scan over rows in place.
-template <std::size_t N, std::size_t M, std::size_t K>
-struct row_scan_traversals {
-    std::array<traversal, N> states;
-    std::array<traversal, M> inputs;
-    std::array<traversal, K> outputs;
-};
-template <std::size_t N, std::size_t M, std::size_t K>
-row_scan_traversals(std::array<traversal, N> const&, std::array<traversal, M> const&,
-    std::array<traversal, K> const&) -> row_scan_traversals<N, M, K>;
-
-/// Runs scans over rows in place, on the threads of a policy, each with buffers of its own. Requires checked
-/// operands.
-template <class Rows, class Body, class... States, class Inputs, class... Outputs, class Traversals,
-    class Policy>
-void run_rows_into(std::string_view op, Rows const& rows, Body& caller_body,
-    std::tuple<States&...> const& states, Inputs const& inputs, std::tuple<Outputs&...> const& outputs,
-    Traversals const& traversals, Policy const& policy)
-{
-    constexpr write_back when = write_back_for<Body, States...>;
-    using input_cursors = typename Rows::template cursors<Inputs>;
-    using output_cursors = typename Rows::template cursors<std::tuple<Outputs&...>>;
-    shared_body_t<Policy, Body>& body = caller_body;
-    detail::for_parts(rows, policy, [&](std::size_t first, std::size_t last) {
-        auto row = cursor_set<std::tuple<States&...>, true>::start(
-            states, traversals.states, {first, last, rows.size()}, when);
-        detail::for_each_leaf(row, [](auto, auto& cursor) { cursor.start_from_input(); });
-        input_cursors x(rows, inputs, traversals.inputs, first, last);
-        output_cursors y(rows, outputs, traversals.outputs, first, last, when);
-        std::array<bool, sizeof...(Outputs)> const is_in_place =
-            detail::join_in_place(traversals.inputs, x.get(), traversals.outputs, y.get());
-        std::size_t b = first, t = 0;
-        auto const fail = [&](element_reshaped const& found) {
-            detail::fail_if_own(op, "states", row, found, t, b);
-            detail::fail_if_own(op, "scan_outputs", y.get(), found, t, b);
-        };
-        detail::run_bodies(fail, [&] {
-            for (; b < last; ++b) {
-                std::size_t const length = rows.length(b);
-                detail::enter_all(row);
-                x.enter_row(b);
-                y.enter_row(b);
-                {
-                    local_states held(detail::output_elements(row));
-                    auto const current = held.get();
-                    detail::name_states(op, current, [&] {
-                        for (t = 0; t < length; ++t)
-                            detail::run_iteration(body, current, x.get(), y.get(), is_in_place);
-                    });
-                }
-                if constexpr (Rows::has_tails)
-                    detail::clear_tails(rows, b, outputs, traversals.outputs, y.get());
-                detail::leave_all(row);
-            }
-        });
-    });
-}
-
-} // namespace xloom::inline XLOOM_ABI::detail
-
-namespace xloom::inline XLOOM_ABI {
-
-namespace detail {
-
-template <class Step, class Body, class State, class Inputs, class Lens, class Policy>
-auto run_scan_batched(Body& body, State state, Inputs const& inputs, Lens const& sequence_lens,
-    scan_batched_options const& options, Policy const& policy)
-{
-    static constexpr std::string_view op = "xloom::scan_batched";
-    auto const states = detail::leaves(state);
-    detail::check_ranks(op, "init", states);
-    detail::check_ranks(op, "scan_inputs", inputs);
-    batch_rows const rows(op, sequence_lens,
-        check_scan_batched(op, "init", detail::shapes_of(states), detail::shapes_of(inputs), options));
-    auto const traversals =
-        detail::traversals_in_time(inputs, axes(std::tuple_size_v<Inputs>, 1), options.scan_input_directions);
-    return detail::run_rows<Step>(op, rows, body, std::move(state), inputs, traversals, policy);
-}
-
-template <class Body, class... States, class Inputs, class Lens, class... Outputs, class Policy>
-void run_scan_batched_into(Body& body, std::tuple<States&...> states, Inputs const& inputs,
-    Lens const& sequence_lens, std::tuple<Outputs&...> outputs, scan_batched_options const& options,
-    Policy const& policy)
-{
-    static constexpr std::string_view op = "xloom::scan_batched_into";
-    detail::check_ranks(op, "states", states);
-    detail::check_ranks(op, "scan_inputs", inputs);
-    detail::check_ranks(op, "scan_outputs", outputs);
-    batch_extent const extent =
-        check_scan_batched(op, "states", detail::shapes_of(states), detail::shapes_of(inputs), options);
-    check_batch_outputs(op, detail::shapes_of(outputs), extent);
-    batch_rows const rows(op, sequence_lens, extent);
-    row_scan_traversals const traversals{detail::traversals_of(states),
-        detail::traversals_in_time(inputs, axes(std::tuple_size_v<Inputs>, 1), options.scan_input_directions),
-        detail::traversals_in_time(outputs, axes(sizeof...(Outputs), 1), {})};
-    check_in_place(op, traversals.states, traversals.inputs, traversals.outputs,
-        {"sequence_lens", block_if_given(rows.given())});
-    detail::run_rows_into(op, rows, body, states, inputs, outputs, traversals, policy);
-}
-
-} // namespace detail
-
-/// Runs an independent scan over each row of a batch; the rows may have different lengths.
-///
-///     for b in range(N):
-///         states = init[b]
-///         for t in range(sequence_lens[b]):
-///             states, y[b, t] = body(states, x[b, t])
-///         final_state[b] = states
-///
-/// As scan, but axis 0 of every operand is the batch and axis 1 of inputs and outputs is time; the body's
-/// elements have neither.
-///
-/// Shapes    init [N, ...], scan inputs [N, T, ...], sequence_lens [N], each in [0, T]; std::nullopt: T for
-///           every row. Outputs [N, T, ...], zeros (value-initialised items) from sequence_lens[b] on.
-/// Options   scan_input_directions: a reverse input starts at element sequence_lens[b] - 1 of its row;
-///           outputs start at 0.
-/// Policy    rows run on its threads, in parts with about as many iterations; any number of
-///           threads gives the same bits. Several threads then call the body at once, as a const one. Of
-///           several exceptions that of the first row passes on; rows of other threads run to their end.
-/// Errors    before the first iteration: shape_error, option_error; index_error: a sequence length outside
-///           [0, T]. body_error as in scan.
-/// Order     rows in order, each from its first to its last iteration; with a policy rows in any order.
-/// Differs   from ONNX Runtime: a sequence length of 0 is valid. ONNX leaves the tail undefined; it is zero
-///           here, as in ONNX Runtime.
-/// Source    ONNX Scan-8; infer_scan has the shape rule.
-/// Example
-/// ```cpp
-/// xt::xtensor<int, 2> const x = {{1, 2, 3}, {4, 5, 6}};
-/// xt::xtensor<int, 1> const zero = {0, 0}, lens = {3, 1};
-/// auto const add = [](int sum, int x_t) { return xloom::scan_step{sum + x_t, sum + x_t}; };
-/// auto const [total, running] = xloom::scan_batched(add, zero, x, lens);
-/// total; // = [6, 4]
-/// running; // = [[1, 3, 6], [4, 0, 0]]
-/// ```
-template <class Body, class Init, class Inputs, class Lens = std::nullopt_t,
-    class Options = scan_batched_options, class... Env>
-auto scan_batched(Body&& body, Init&& init, Inputs const& scan_inputs,
-    Lens const& sequence_lens = std::nullopt, Options&& options = {}, Env&&... env)
-{
-    using namespace detail;
-    using state = owned_t<Init>;
-    using inputs = decltype(detail::evaluated_inputs(scan_inputs));
-    if constexpr (satisfied<options_and_policy<scan_batched_options, Options, Env...>,
-                      flat_arguments<state, inputs>, carried_by_rows<state>, scanned_inputs<inputs, 2>,
-                      holds_sequence_lens<Lens>,
-                      returns_step_by_rows<batch_rows, Body, state, inputs, Options, Env...>>()) {
-        using step = bare<typename row_scan_call<batch_rows, Body, state, inputs>::result>;
-        return detail::run_scan_batched<step>(body, state(static_cast<Init&&>(init)),
-            detail::evaluated_inputs(scan_inputs), sequence_lens,
-            detail::options_of<scan_batched_options>(options), detail::policy_of(options, env...));
-    } else {
-        return scan_result<state, std::tuple<>>{}; // a value, so that one mistake gives one error
-    }
-}
-
-/// Runs scan_batched in place: the body updates rows of the caller's states and writes the caller's outputs,
-/// and nothing is allocated in the loop.
-///
-///     for b in range(N):
-///         for t in range(sequence_lens[b]):
-///             body(states[b], x[b, t], y[b, t])
-///         y[b, sequence_lens[b]:] = 0
-///
-/// body(state&..., element const&..., output&...) -> void, as in scan_into, but a state is a row of the
-/// caller's tensor: an element_view, or one item where the tensor's rank is statically 1. It cannot change
-/// its shape. A row of length 0 keeps its states.
-///
-/// Shapes    states [N, ...], scan inputs [N, T, ...], scan outputs [N, T, ...], sequence_lens [N], each in
-///           [0, T]; std::nullopt: T for every row.
-/// Options   as scan_batched.
-/// Policy    rows run on its threads, in parts with about as many iterations; any number of
-///           threads gives the same bits. Several threads then call the body at once, as a const one. Of
-///           several exceptions that of the first row passes on; rows of other threads run to their end.
-/// Errors    before the first write: shape_error, option_error, overlap_error; index_error: a sequence length
-///           outside [0, T]. body_error: a row of a state or an output element was assigned another shape,
-///           or as in scan an expression does not broadcast. After a body_error or an exception of the body,
-///           states and outputs hold the values written so far; the element of that iteration, and a row of a
-///           state whose items are not contiguous, may be unwritten.
-/// Order     rows in order, each from its first to its last iteration; with a policy rows in any order.
-/// Cost      that of a hand-written loop over the same body. Allocates before the first iteration only, for
-///           lazy operands and, in each thread, for strided elements.
-/// Aliasing  as scan_into: an output may be the same tensor as a forward input, whose elements beyond the
-///           length of a row are then zeros, too.
-/// Source    ONNX Scan-8.
-/// Example
-/// ```cpp
-/// xt::xtensor<int, 2> const x = {{1, 2, 3}, {4, 5, 6}};
-/// xt::xtensor<int, 1> const lens = {3, 1};
-/// xt::xtensor<int, 1> total = {0, 10};
-/// auto running = xt::xtensor<int, 2>::from_shape({2, 3});
-/// auto const add = [](int& sum, int x_t, int& y_t) { y_t = sum += x_t; };
-/// xloom::scan_batched_into(add, total, x, lens, running);
-/// total; // = [6, 14]
-/// running; // = [[1, 3, 6], [14, 0, 0]]
-/// ```
-template <class Body, class States, class Inputs, class Lens = std::nullopt_t, class Outputs = std::tuple<>,
-    class Options = scan_batched_options, class... Env>
-void scan_batched_into(Body&& body, States&& states, Inputs const& scan_inputs,
-    Lens const& sequence_lens = std::nullopt, Outputs&& scan_outputs = {}, Options&& options = {},
-    Env&&... env)
-{
-    using namespace detail;
-    using inputs = decltype(detail::evaluated_inputs(scan_inputs));
-    if constexpr (satisfied<options_and_policy<scan_batched_options, Options, Env...>,
-                      flat_arguments<States, inputs, Outputs>, carried_by_rows<States>, updated<States>,
-                      scanned_inputs<inputs, 2>, holds_sequence_lens<Lens>, written_by_body<Outputs, 2>,
-                      updates_rows<batch_rows, Body, States, inputs, Outputs, Options, Env...>>())
-        detail::run_scan_batched_into(body, detail::leaves(states), detail::evaluated_inputs(scan_inputs),
-            sequence_lens, detail::leaves(scan_outputs), detail::options_of<scan_batched_options>(options),
-            detail::policy_of(options, env...));
-}
-
-} // namespace xloom::inline XLOOM_ABI
-
-// ==== xloom/control_flow/scan_lanes.hpp ====
-// A batch of scans whose sequences are SIMD lanes: one body of one sequence, run for many at once.
-
-// ==== xloom/detail/check/scan_lanes.hpp ====
-// Shape requirements of scans whose sequences are lanes.
-
 // ==== xloom/detail/core/scan_lanes_options.hpp ====
 // The options of scan_lanes and scan_lanes_into.
 
@@ -7460,6 +6233,7 @@ struct lane_axes {
 struct lane_shapes {
     std::string_view states_name;
     std::span<shape const> states, inputs, outputs;
+    std::string_view inputs_name = "scan_inputs";
 };
 
 /// Calls f(name, i, dims) for every operand.
@@ -7471,7 +6245,7 @@ constexpr void for_each_operand(lane_shapes const& of, F const& f)
             f(name, i, operands[i]);
     };
     each(of.states_name, of.states);
-    each("scan_inputs", of.inputs);
+    each(of.inputs_name, of.inputs);
     each("scan_outputs", of.outputs);
 }
 
@@ -7524,6 +6298,16 @@ constexpr lane_axes check_batch_axis(std::string_view op, scan_lanes_options con
             options.batch_axis, ". Name one of the two axes.");
     std::size_t const batch = wrap_axis(options.batch_axis, 2);
     return {batch, 1 - batch};
+}
+
+/// Returns N of states and parameters [N], at least one, of a loop whose sequences are lanes.
+///
+/// Errors    shape_error: other numbers of sequences.
+constexpr std::size_t check_loop_lanes(std::string_view op, lane_shapes const& of)
+{
+    return *common_size(op, of, ": all states and parameters must have the same number of sequences, but ",
+        ". Cut them to the same sequences.",
+        [](std::string_view, shape const&) { return std::optional<std::size_t>(0); });
 }
 
 /// Requires that inputs have one or two axes, and outputs two.
@@ -7585,6 +6369,18 @@ constexpr lane_extent check_scan_lanes(
 }
 
 } // namespace xloom::inline XLOOM_ABI::detail
+
+// ==== xloom/detail/core/loop_lanes_options.hpp ====
+// The options of loop_lanes_into.
+
+namespace xloom::inline XLOOM_ABI {
+
+/// Options of loops whose sequences are lanes.
+struct loop_lanes_options {
+    std::optional<std::int64_t> max_trip_count{}; ///< of each sequence; negative counts as 0
+};
+
+} // namespace xloom::inline XLOOM_ABI
 
 // ==== xloom/detail/scan/lane_functions.hpp ====
 // Elementary functions of lanes and of numbers: the body of a scan computes the same bits with either.
@@ -10337,8 +9133,8 @@ T pow(T x, std::type_identity_t<T> y)
 
 } // namespace xloom::inline XLOOM_ABI
 
-// ==== xloom/detail/scan/lane_requirements.hpp ====
-// The requirements on the types of a scan whose sequences are lanes, and its operands as matrices.
+// ==== xloom/detail/scan/lane_loop.hpp ====
+// The engine of loops whose sequences are lanes: lanes whose loops have ended take the next sequences.
 
 // ==== xloom/detail/scan/lane_scan.hpp ====
 // The engine of scans whose sequences are lanes: groups of sequences, whose items are adjacent where the
@@ -11415,6 +10211,653 @@ void unpack_columns(
 
 } // namespace xloom::inline XLOOM_ABI::kernel
 
+// ==== xloom/detail/scan/batch_rows.hpp ====
+// The rows of a batch: axis 0 of every operand is the rows, axis 1 of inputs and outputs their elements.
+
+// ==== xloom/detail/check/lengths.hpp ====
+// The check of the lengths of sequences, one for each row of a batch.
+
+namespace xloom::inline XLOOM_ABI::detail {
+
+/// True if a length is in [0, most]. One above std::int64_t's maximum is negative here.
+constexpr bool is_length(std::int64_t length, std::size_t most) noexcept
+{
+    return length >= 0 && static_cast<std::uint64_t>(length) <= most;
+}
+
+template <class Lengths>
+fact_list describe_wrong_lengths(
+    std::string_view operand, Lengths const& lengths, std::size_t N, std::size_t most)
+{
+    fact_list wrong;
+    for (std::size_t n = 0; n < N; ++n)
+        if (!is_length(lengths[n], most))
+            wrong.add(operand, "[", n, "] is ", lengths.text(n));
+    return wrong;
+}
+
+/// Checks lengths [N], each in [0, most], where ONNX has `letter` for `most`.
+///
+/// Errors    shape_error: not one length for each row. index_error: a length outside [0, most].
+template <class Lengths>
+constexpr void check_lengths(std::string_view op, std::string_view operand, Lengths const& lengths,
+    std::size_t N, std::string_view letter, std::size_t most)
+{
+    if (!lengths.is_given())
+        return;
+    if (lengths.shape() != shape{N})
+        fail<shape_error>(op, ": ", operand, " must have the shape [N] = [", N, "], but it is ",
+            lengths.shape(), ". Give a length for each row.");
+    bool are_lengths = true;
+    for (std::size_t n = 0; n < N; ++n)
+        are_lengths = are_lengths && is_length(lengths[n], most);
+    if (!are_lengths)
+        fail<index_error>(op, ": lengths must be in [0, ", letter, "] = [0, ", most, "], but ",
+            describe_wrong_lengths(operand, lengths, N, most), ". Correct it.");
+}
+
+} // namespace xloom::inline XLOOM_ABI::detail
+
+// ==== xloom/detail/scan/rows.hpp ====
+// Rows of scans that do not depend on each other, and the parts of them that threads run.
+//
+// `rows` of a call, batch_rows or ragged_rows, say how many there are and how long each is, where its
+// elements are in the operands, and how outputs hold those of all rows.
+
+namespace xloom::inline XLOOM_ABI::detail {
+
+/// The exceptions of parts that run at once.
+class part_failures {
+public:
+    explicit part_failures([[maybe_unused]] std::size_t parts)
+#ifdef __cpp_exceptions
+        : failures_(parts)
+#endif
+    {}
+
+    template <class Run>
+    void attempt([[maybe_unused]] std::size_t part, Run const& run)
+    {
+#ifdef __cpp_exceptions
+        try {
+            run();
+        } catch (...) {
+            failures_[part] = std::current_exception();
+        }
+#else
+        run();
+#endif
+    }
+
+    /// Throws the exception of the first part that failed.
+    void rethrow_first() const
+    {
+#ifdef __cpp_exceptions
+        for (std::exception_ptr const& failure : failures_)
+            if (failure)
+                std::rethrow_exception(failure);
+#endif
+    }
+
+private:
+#ifdef __cpp_exceptions
+    std::vector<std::exception_ptr> failures_;
+#endif
+};
+
+/// Calls run(first, last) for parts of consecutive rows, at most as many as the policy has threads, which
+/// have about the same number of iterations. Of several exceptions that of the first row passes on: a part
+/// ends with its first one, and the others run to their end.
+template <class Rows, execution_policy Policy, class Run>
+void for_parts(Rows const& rows, Policy const& policy, Run const& run)
+{
+    if constexpr (has_threads<Policy>) {
+        std::size_t const parts = std::min<std::size_t>(policy.concurrency(), rows.size());
+        if (parts > 1) {
+            part_failures failures(parts);
+            policy.for_each(parts, [&](std::size_t part) {
+                failures.attempt(
+                    part, [&] { run(rows.begin_of_part(part, parts), rows.begin_of_part(part + 1, parts)); });
+            });
+            failures.rethrow_first();
+            return;
+        }
+    }
+    run(std::size_t{0}, rows.size());
+}
+
+/// The type as which a body is called: const if several threads may call it at once.
+template <class Policy, class Body>
+using shared_body_t = std::conditional_t<has_threads<Policy>, Body const, Body>;
+
+/// The shape type of one row of an operand whose axis 0 is the rows.
+template <tensor X>
+using row_shape_t = typename element_shape<shape_type_t<X>, true>::type;
+
+template <tensor X>
+consteval auto row_type()
+{
+    if constexpr (std::is_same_v<row_shape_t<X>, item_element>)
+        return std::type_identity<item_t<X>>{};
+    else
+        return std::type_identity<typename temporary_of<item_t<X>, row_shape_t<X>>::type>{};
+}
+
+template <class Leaves>
+struct row_tuple;
+template <class... Xs>
+struct row_tuple<std::tuple<Xs...>> {
+    using type = std::tuple<typename decltype(row_type<bare<Xs>>())::type...>;
+};
+/// The std::tuple of one row of each state, as a pure body carries it.
+template <class State>
+using rows_t = typename row_tuple<leaves_t<State>>::type;
+
+/// Returns a pointer to row b of an operand, and the axis of its rows, which holds the layout of each row.
+template <class X>
+auto row_of(X& operand, std::size_t b)
+{
+    kernel::time_axis const rows(detail::layout_of(operand), 0, 1, false);
+    return std::pair(
+        enable_tensor<bare<X>>::data(operand) + static_cast<std::ptrdiff_t>(b) * rows.stride, rows);
+}
+
+/// Copies row b of each state to `row`.
+template <class States, class Row>
+void load_rows(States const& states, std::size_t b, Row& row)
+{
+    detail::for_each_leaf(states, [&]<class X>(auto i, X const& state) {
+        auto const [first, rows] = detail::row_of(state, b);
+        auto& to = std::get<i>(row);
+        using value = bare<decltype(to)>;
+        if constexpr (tensor<value>) {
+            detail::make_shape(to, rows.element.dims);
+            kernel::strided_copy(rows.element.dims, rows.element.strides, detail::layout_of(to).strides)(
+                first, enable_tensor<value>::data(to));
+        } else {
+            to = *first;
+        }
+    });
+}
+
+/// Copies `row` to row b of each state.
+template <class States, class Row>
+void store_rows(States const& states, std::size_t b, Row const& row)
+{
+    detail::for_each_leaf(states, [&]<class X>(auto i, X& state) {
+        auto const [first, rows] = detail::row_of(state, b);
+        output_writer<item_t<X>>(first, rows).push(std::get<i>(row));
+    });
+}
+
+template <class Outputs>
+struct as_tuple {
+    using type = std::tuple<Outputs>;
+};
+template <class... Ys>
+struct as_tuple<std::tuple<Ys...>> {
+    using type = std::tuple<Ys...>;
+};
+
+/// The scan outputs of pure scans over rows, allocated when the first elements determine the shapes.
+template <class Rows, class Outputs>
+class row_outputs;
+template <class Rows, class... Ys>
+class row_outputs<Rows, std::tuple<Ys...>> {
+public:
+    using type = std::tuple<typename Rows::template stacked_t<Ys>...>;
+
+    /// The writers of one row.
+    struct row_writers {
+        std::tuple<output_writer<item_t<typename Rows::template stacked_t<Ys>>>...> each{};
+
+        template <class Values>
+        void push(std::string_view op, Values const& values, std::size_t t, std::size_t b)
+        {
+            detail::for_each_leaf(values, [&](auto k, auto const& value) {
+                auto const& writer = std::get<k>(each);
+                if (!detail::is_shaped_like(value, writer.element_shape()))
+                    detail::fail_reshaped(
+                        op, "scan_outputs", k, writer.element_shape(), detail::describe_shape(value), t, b);
+            });
+            detail::for_each_leaf(values, [&](auto k, auto const& value) { std::get<k>(each).push(value); });
+        }
+    };
+
+    row_outputs(std::string_view op, Rows const& rows) : op_(op), rows_(rows) {}
+
+    /// Allocates outputs of the shapes of `values`, a tuple of references.
+    template <class Values>
+    void open(Values const& values)
+    {
+        detail::for_each_leaf(
+            values, [&](auto k, auto const& value) { open(k, output_element_shape(op_, k, value)); });
+        is_open_ = true;
+    }
+
+    /// Returns writers of row b that continue after the first `begin` elements.
+    row_writers row(std::size_t b, std::size_t begin)
+    {
+        row_writers writers;
+        if (is_open_)
+            detail::for_each_leaf(results_, [&]<class Y>(auto k, Y& result) {
+                auto& writer = std::get<k>(writers.each);
+                writer = {
+                    enable_tensor<Y>::data(result), rows_.elements_of_row(detail::layout_of(result), b)};
+                writer.skip(begin);
+            });
+        return writers;
+    }
+
+    /// Sets the elements behind the end of row b to zeros.
+    void end_row(std::size_t b)
+    {
+        if (is_open_)
+            detail::for_each_leaf(results_, [&](auto, auto& result) {
+                if (is_row_major(detail::layout_of(result))) // else zeros from the beginning
+                    rows_.clear_tail(result, b);
+            });
+    }
+
+    type&& finish() &&
+    {
+        if (!is_open_)
+            detail::for_each_leaf(results_, [&](auto k, auto&) {
+                open(k, shape_of_type<std::tuple_element_t<k, std::tuple<Ys...>>>(), true);
+            });
+        return std::move(results_);
+    }
+
+private:
+    template <std::size_t K>
+    void open(std::integral_constant<std::size_t, K>, shape const& element, bool has_no_elements = false)
+    {
+        auto& result = std::get<K>(results_);
+        using stacked = bare<decltype(result)>;
+        using item = item_t<stacked>;
+        result = enable_tensor<stacked>::make(rows_.stacked_shape(op_, K, element, sizeof(item)));
+        if (Rows::has_tails && (has_no_elements || !is_row_major(detail::layout_of(result))))
+            std::fill_n(
+                enable_tensor<stacked>::data(result), element_count(detail::shape_of(result)), item{});
+    }
+
+    std::string_view op_;
+    Rows const& rows_;
+    bool is_open_ = false;
+    type results_{};
+};
+
+} // namespace xloom::inline XLOOM_ABI::detail
+
+// ==== xloom/detail/tensor/tensor_ref.hpp ====
+// References to operands in memory that may be omitted.
+
+namespace xloom::inline XLOOM_ABI {
+
+namespace detail {
+
+/// Sets `block` to the memory of an operand, unless its rank exceeds max_rank. An empty tensor may have a
+/// null pointer; its strides are then zeroed to avoid arithmetic on null.
+template <class T, class X>
+void refer(memory_block& block, T* data, X const& operand)
+{
+    block.address = reinterpret_cast<std::uintptr_t>(data);
+    block.item_bytes = sizeof(T);
+    if (detail::rank_of(operand) > max_rank)
+        return;
+    auto const& dims = enable_tensor<X>::shape(operand);
+    auto const& of_axes = enable_tensor<X>::strides(operand);
+    block.layout.dims.assign(dims.begin(), dims.end());
+    if (data == nullptr)
+        block.layout.strides.resize(block.layout.dims.size());
+    else
+        block.layout.strides.assign(of_axes.begin(), of_axes.end());
+}
+
+/// Returns a pointer to the first item of an operand; accesses the operand as const if T is const.
+template <class T, class X>
+auto* data_as(X& operand)
+{
+    if constexpr (std::is_const_v<T>)
+        return enable_tensor<bare<X>>::data(std::as_const(operand));
+    else
+        return enable_tensor<bare<X>>::data(operand);
+}
+
+/// A compile-time error of an operand that a tensor_ref or a lengths_ref refers to.
+enum class ref_error { none, lazy, kind, item, integer, temporary, constant };
+
+/// Requires that a reference to an operand has no error.
+template <ref_error Error>
+struct referable {
+    static consteval bool holds()
+    {
+        static_assert(Error != ref_error::lazy,
+            "xloom: an operand must be a tensor in memory, but a lazy expression was passed; put its value "
+            "into a variable first");
+        static_assert(Error != ref_error::kind, "xloom: an operand must be a tensor in memory: a container, "
+                                                "adaptor or view of xtensor, or a type "
+                                                "with xloom::enable_tensor");
+        static_assert(Error != ref_error::item,
+            "xloom: an operand must have the element type of the operator's other tensors; convert it into a "
+            "variable first, by xt::cast<float> for example");
+        static_assert(Error != ref_error::integer, "xloom: lengths must hold integers, of any integer type");
+        static_assert(Error != ref_error::temporary, "xloom: an operand must be a variable or a view of one, "
+                                                     "but a temporary was passed, which is gone "
+                                                     "when it is used");
+        static_assert(Error != ref_error::constant, "xloom: an operand that is written must not be const");
+        return Error == ref_error::none;
+    }
+};
+
+/// Finds the compile-time error of an operand that a tensor_ref<T> refers to.
+template <class X, class T>
+consteval ref_error find_ref_error()
+{
+    if constexpr (lazy<X>)
+        return ref_error::lazy;
+    else if constexpr (!tensor<X>)
+        return ref_error::kind;
+    else if constexpr (!std::is_same_v<item_t<X>, std::remove_const_t<T>>)
+        return ref_error::item;
+    else if constexpr (!outlives_expression<X>)
+        return ref_error::temporary;
+    else
+        return std::is_convertible_v<decltype(data_as<T>(std::declval<X&>())), T*> ? ref_error::none
+                                                                                   : ref_error::constant;
+}
+
+/// Finds the compile-time error of an operand that a lengths_ref refers to: a tensor of any integer type is
+/// valid.
+template <class X>
+consteval ref_error find_lengths_error()
+{
+    constexpr ref_error error = find_ref_error<X, item_t<X> const>();
+    return error == ref_error::none && !std::integral<item_t<X>> ? ref_error::integer : error;
+}
+
+/// The item type of an operator's first operand; float if that operand is invalid.
+template <class X>
+using first_item_t = std::conditional_t<tensor<X> || lazy<X>, item_t<X>, float>;
+
+} // namespace detail
+
+/// A non-owning reference to a tensor of any rank and layout: of T const to read it, of T to write it. {} is
+/// an omitted operand. Made from variables, adaptors and views; the tensor must outlive it.
+template <class T>
+class tensor_ref {
+public:
+    tensor_ref() = default;
+
+    template <class X>
+        requires(!std::is_base_of_v<tensor_ref, detail::bare<X>>)
+    tensor_ref(X&& operand) : is_given_(true)
+    {
+        if constexpr (detail::satisfied<detail::referable<detail::find_ref_error<X, T>()>>()) {
+            data_ = detail::data_as<T>(operand);
+            rank_ = detail::rank_of(operand);
+            detail::refer(block_, data_, operand);
+        }
+    }
+
+    bool is_given() const noexcept { return is_given_; }
+    T* data() const noexcept { return data_; }
+    std::size_t rank() const noexcept { return rank_; }
+    /// Returns the shape; empty if the rank exceeds max_rank, which is an error in every operator.
+    xloom::shape const& shape() const noexcept { return block_.layout.dims; }
+    std::ptrdiff_t stride(std::size_t axis) const noexcept { return block_.layout.strides[axis]; }
+    detail::memory_block const& block() const noexcept { return block_; }
+
+private:
+    T* data_ = nullptr;
+    std::size_t rank_ = 0;
+    detail::memory_block block_{};
+    bool is_given_ = false;
+};
+
+/// A non-owning reference to lengths: a tensor of any integer type. {} is an omitted operand.
+class lengths_ref {
+public:
+    lengths_ref() = default;
+
+    template <class X>
+        requires(!std::is_base_of_v<lengths_ref, detail::bare<X>>)
+    lengths_ref(X&& operand)
+    {
+        if constexpr (detail::satisfied<detail::referable<detail::find_lengths_error<X>()>>()) {
+            data_ = detail::data_as<detail::item_t<X> const>(operand);
+            rank_ = detail::rank_of(operand);
+            detail::refer(block_, static_cast<detail::item_t<X> const*>(data_), operand);
+            read_ = [](void const* data, std::ptrdiff_t at) {
+                return static_cast<std::int64_t>(static_cast<detail::item_t<X> const*>(data)[at]);
+            };
+            text_ = [](void const* data, std::ptrdiff_t at) {
+                return detail::concat(static_cast<detail::item_t<X> const*>(data)[at]);
+            };
+        }
+    }
+
+    bool is_given() const noexcept { return read_ != nullptr; }
+    std::size_t rank() const noexcept { return rank_; }
+    /// Returns the shape; empty if the rank exceeds max_rank, which is an error in every operator.
+    xloom::shape const& shape() const noexcept { return block_.layout.dims; }
+    /// Returns item n of a tensor of rank 1.
+    std::int64_t operator[](std::size_t n) const
+    {
+        return read_(data_, static_cast<std::ptrdiff_t>(n) * block_.layout.strides[0]);
+    }
+    /// Returns item n of a tensor of rank 1 as text. An item above std::int64_t's maximum is negative in
+    /// operator[], but exact in the text.
+    std::string text(std::size_t n) const
+    {
+        return text_(data_, static_cast<std::ptrdiff_t>(n) * block_.layout.strides[0]);
+    }
+    detail::memory_block const& block() const noexcept { return block_; }
+
+private:
+    void const* data_ = nullptr;
+    std::size_t rank_ = 0;
+    detail::memory_block block_{};
+    std::int64_t (*read_)(void const*, std::ptrdiff_t) = nullptr;
+    std::string (*text_)(void const*, std::ptrdiff_t) = nullptr;
+};
+
+namespace detail {
+
+/// Returns the memory of an operand; null if it is omitted.
+template <class Ref>
+memory_block const* block_if_given(Ref const& operand)
+{
+    return operand.is_given() ? &operand.block() : nullptr;
+}
+
+/// Returns the shape of an operand; false if it is omitted.
+template <class Ref>
+shape_ref shape_if_given(Ref const& operand)
+{
+    return operand.is_given() ? shape_ref(operand.shape()) : shape_ref();
+}
+
+} // namespace detail
+} // namespace xloom::inline XLOOM_ABI
+
+namespace xloom::inline XLOOM_ABI::detail {
+
+/// True for the type of sequence_lens: a tensor of integers of rank 1, or std::nullopt.
+template <class X>
+inline constexpr bool is_sequence_lens = std::is_same_v<X, std::nullopt_t>;
+template <tensor X>
+inline constexpr bool is_sequence_lens<X> =
+    std::is_integral_v<item_t<X>> && (enable_tensor<X>::rank == 1 || enable_tensor<X>::rank == dynamic_rank);
+
+/// Requires the lengths of the rows of a batch.
+template <class Lens>
+struct holds_sequence_lens {
+    static consteval bool holds()
+    {
+        constexpr bool is_valid = is_sequence_lens<Lens>;
+        static_assert(is_valid, "sequence_lens is a tensor of integers of rank 1, or std::nullopt; it comes "
+                                "behind the scan inputs, before outputs and options");
+        return is_valid;
+    }
+};
+
+template <class Leaves>
+class batch_cursors;
+
+/// The rows of a batch of N scans with T elements each, of which every row uses its own number. An output
+/// holds [N, T, element...], with zeros behind the end of a shorter row.
+class batch_rows {
+public:
+    template <class Leaves>
+    using cursors = batch_cursors<Leaves>;
+    template <class Y>
+    using stacked_t = detail::stacked_t<detail::stacked_t<Y, dynamic_length>, dynamic_length>;
+
+    static constexpr bool has_tails = true;
+
+    /// Errors    shape_error, index_error
+    template <class Lens>
+    batch_rows(std::string_view op, Lens const& sequence_lens, batch_extent extent)
+        : given_(refer(sequence_lens)), extent_(extent)
+    {
+        check_rank(op, "sequence_lens", given_.rank());
+        check_lengths(op, "sequence_lens", given_, extent.batch, "T", extent.length);
+    }
+
+    /// The sequence_lens of the call.
+    lengths_ref const& given() const { return given_; }
+    /// Returns T.
+    std::size_t longest() const { return extent_.length; }
+    std::size_t size() const { return extent_.batch; }
+    std::size_t length(std::size_t b) const
+    {
+        return given_.is_given() ? static_cast<std::size_t>(given_[b]) : extent_.length;
+    }
+
+    /// Returns the first row of part `part` of `parts`, which have about the same number of iterations.
+    std::size_t begin_of_part(std::size_t part, std::size_t parts) const
+    {
+        if (!given_.is_given())
+            return detail::begin_of_part(part, parts, size());
+        std::size_t all = size();
+        for (std::size_t b = 0; b < size(); ++b)
+            all += length(b);
+        std::size_t const begin = detail::begin_of_part(part, parts, all);
+        std::size_t row = 0;
+        for (std::size_t before = 0; before < begin; ++row)
+            before += 1 + length(row);
+        return row;
+    }
+
+    shape stacked_shape(std::string_view op, std::size_t k, shape const& element, std::size_t bytes) const
+    {
+        shape const row = detail::stacked_shape(op, k, element, extent_.length, bytes, {});
+        return detail::stacked_shape(op, k, row, extent_.batch, bytes, {});
+    }
+
+    /// Returns the elements of row b of an operand.
+    kernel::time_axis elements_of_row(strided_layout const& layout, std::size_t b) const
+    {
+        kernel::time_axis const rows(layout, 0, 1, false);
+        kernel::time_axis elements(rows.element, 0, extent_.length, false);
+        elements.first += static_cast<std::ptrdiff_t>(b) * rows.stride;
+        return elements;
+    }
+
+    /// Sets the elements behind the end of row b of a row-major output to zeros.
+    template <class Y>
+    void clear_tail(Y& output, std::size_t b) const
+    {
+        std::size_t const tail = extent_.length - length(b);
+        if (tail == 0)
+            return;
+        std::size_t const count = element_count(detail::shape_of(output)) / extent_.batch / extent_.length;
+        std::fill_n(enable_tensor<Y>::data(output) + ((b + 1) * extent_.length - tail) * count, tail * count,
+            item_t<Y>{});
+    }
+
+private:
+    template <class Lens>
+    static lengths_ref refer([[maybe_unused]] Lens const& sequence_lens)
+    {
+        if constexpr (std::is_same_v<Lens, std::nullopt_t>)
+            return {};
+        else
+            return sequence_lens;
+    }
+
+    lengths_ref given_;
+    batch_extent extent_;
+};
+
+/// Cursors over the elements of one row of each operand [N, T, ...]; the elements have neither the batch axis
+/// nor the time axis. Their buffers serve all rows.
+template <class... Xs>
+class batch_cursors<std::tuple<Xs...>> {
+    template <class X>
+    using item = std::conditional_t<std::is_const_v<std::remove_reference_t<X>>, item_t<bare<X>> const,
+        item_t<bare<X>>>;
+    template <class X>
+    using cursor = cursor_over<item<X>, typename element_shape<row_shape_t<bare<X>>, true>::type,
+        is_always_row_major<bare<X>>>;
+
+public:
+    using input_arguments = std::tuple<decltype(std::as_const(std::declval<cursor<Xs>&>().element()))...>;
+    using output_arguments = std::tuple<decltype(std::declval<cursor<Xs>&>().element())...>;
+
+    /// Requires checked operands and their traversals in time. enter_row() must follow.
+    template <class Traversals>
+    batch_cursors(batch_rows const& rows, std::tuple<Xs...> const& operands, Traversals const& traversals,
+        std::size_t, std::size_t, write_back when = write_back::each_element)
+        : rows_(rows),
+          first_([&]<std::size_t... I>(std::index_sequence<I...>) {
+              return std::tuple<item<Xs>*...>{enable_tensor<bare<Xs>>::data(std::get<I>(operands))...};
+          }(std::index_sequence_for<Xs...>{})),
+          cursors_([&]<std::size_t... I>(std::index_sequence<I...>) {
+              return std::tuple<cursor<Xs>...>{start<Xs>(std::get<I>(first_), traversals[I], when)...};
+          }(std::index_sequence_for<Xs...>{}))
+    {
+        for (std::size_t i = 0; i < sizeof...(Xs); ++i)
+            strides_[i] = {
+                kernel::time_axis(traversals[i].memory.layout, 0, 1, false).stride, traversals[i].reverse};
+    }
+
+    /// Makes the element of iteration t of row b the next one.
+    void enter_row(std::size_t b, std::size_t t = 0)
+    {
+        std::size_t const unused = rows_.longest() - rows_.length(b);
+        detail::for_each_leaf(cursors_, [&](auto i, auto& each) {
+            auto const [stride, is_reverse] = strides_[i];
+            each.move_to(
+                std::get<i>(first_) + static_cast<std::ptrdiff_t>(b) * stride, (is_reverse ? unused : 0) + t);
+        });
+    }
+
+    auto& get() { return cursors_; }
+
+private:
+    struct row_axis {
+        std::ptrdiff_t stride;
+        bool is_reverse;
+    };
+
+    template <class X, class Traversal>
+    cursor<X> start(item<X>* first, Traversal const& along, write_back when) const
+    {
+        kernel::time_axis const rows(along.memory.layout, 0, 1, false);
+        return {
+            first, kernel::time_axis(rows.element, 0, rows_.longest(), along.reverse), rows_.longest(), when};
+    }
+
+    batch_rows const& rows_;
+    std::tuple<item<Xs>*...> first_;
+    std::array<row_axis, sizeof...(Xs)> strides_{};
+    std::tuple<cursor<Xs>...> cursors_;
+};
+
+} // namespace xloom::inline XLOOM_ABI::detail
+
 namespace xloom::inline XLOOM_ABI::detail {
 
 using byte_arena = kernel::arena<std::byte>;
@@ -11808,6 +11251,178 @@ void run_lanes(Body const& body, batch_rows const& rows, std::tuple<S...> const&
 
 namespace xloom::inline XLOOM_ABI::detail {
 
+/// True if the condition holds in a lane.
+template <std::size_t Bytes, std::size_t N>
+bool any_lane(lane_mask<Bytes, N> const& condition)
+{
+    lane_mask<Bytes, N> const others = !condition;
+    bool are_all_false = true;
+    for (std::size_t i = 0; i < others.parts; ++i)
+        are_all_false = are_all_false && kernel::all_lanes(others[i]);
+    return !are_all_false;
+}
+
+/// Returns a condition of lanes whose items have another size.
+template <std::size_t To, std::size_t From, std::size_t N>
+[[gnu::always_inline]] inline lane_mask<To, N> resized(lane_mask<From, N> const& condition)
+{
+    if constexpr (To == From) {
+        return condition;
+    } else {
+        lanes<signed_integer<From>, N> const truth =
+            select(condition, signed_integer<From>(1), signed_integer<From>(0));
+        return lanes<signed_integer<To>, N>(truth) != lanes<signed_integer<To>, N>(0);
+    }
+}
+
+/// The call of the body of a loop: body(state&..., parameter const&...).
+template <std::size_t N, class Body, class States, class Parameters>
+struct lane_loop_call;
+template <std::size_t N, class Body, class... Ss, class... Ps>
+struct lane_loop_call<N, Body, std::tuple<Ss...>, std::tuple<Ps...>>
+    : call_of<Body, std::tuple<lanes<Ss, N>&..., lanes<Ps, N> const&...>> {};
+
+template <class Condition>
+inline constexpr std::size_t mask_bytes = 0;
+template <std::size_t Bytes, std::size_t N>
+inline constexpr std::size_t mask_bytes<lane_mask<Bytes, N>> = Bytes;
+
+/// Loops of N sequences at once. States hold Ss, parameters Ps.
+template <std::size_t N, class Body, class States, class Parameters>
+class lane_loops;
+template <std::size_t N, class Body, class... Ss, class... Ps>
+class lane_loops<N, Body, std::tuple<Ss...>, std::tuple<Ps...>> {
+    using call = lane_loop_call<N, Body, std::tuple<Ss...>, std::tuple<Ps...>>;
+    static constexpr std::size_t bytes = mask_bytes<bare<typename call::result>>;
+    using integer = signed_integer<bytes>;
+
+public:
+    /// trip_counts has an item for each sequence.
+    lane_loops(Body const& body, std::tuple<kernel::item_rows<Ss>...> const& states,
+        std::tuple<kernel::item_rows<Ps const>...> const& parameters, std::int64_t* trip_counts,
+        std::int64_t max_trip_count)
+        : body_(body),
+          states_(states),
+          parameters_(parameters),
+          trip_counts_(trip_counts),
+          max_trip_count_(max_trip_count)
+    {}
+
+    /// Runs the loops of the sequences [first, last). Requires max_trip_count > 0.
+    void run(std::size_t first, std::size_t last)
+    {
+        next_ = first;
+        for (std::size_t n = 0; n < N; ++n)
+            take(n, last);
+        while (running_ != 0) {
+            run_round();
+            for (std::size_t n = 0; n < N; ++n)
+                if (is_taken_[n] && active_[n] == 0) {
+                    finish(n);
+                    take(n, last);
+                }
+        }
+    }
+
+private:
+    /// The number of iterations after which lanes whose loops have ended take other sequences.
+    static constexpr std::size_t round = 16;
+
+    /// Gives lane n the next sequence, if there is one.
+    void take(std::size_t n, std::size_t last)
+    {
+        is_taken_[n] = next_ < last;
+        active_[n] = is_taken_[n] ? 1 : 0;
+        if (!is_taken_[n])
+            return;
+        sequence_[n] = next_++;
+        count_[n] = 0;
+        ++running_;
+        detail::for_each_leaf(
+            states_, [&](auto i, auto const& from) { std::get<i>(held_)[n] = *from.at(0, sequence_[n]); });
+        detail::for_each_leaf(parameters_,
+            [&](auto i, auto const& from) { std::get<i>(given_)[n] = *from.at(0, sequence_[n]); });
+    }
+
+    void finish(std::size_t n)
+    {
+        --running_;
+        trip_counts_[sequence_[n]] = count_[n];
+        detail::for_each_leaf(
+            states_, [&](auto i, auto const& to) { *to.at(0, sequence_[n]) = std::get<i>(held_)[n]; });
+    }
+
+    /// Runs a round of the lanes that are active.
+    [[gnu::noinline, gnu::flatten]] void run_round()
+    {
+        integer left[N], counted[N];
+        for (std::size_t n = 0; n < N; ++n)
+            left[n] = static_cast<integer>(
+                (std::min)(max_trip_count_ - count_[n], static_cast<std::int64_t>(round) + 1));
+        auto const limit = lanes<integer, N>::load(left);
+        auto active = lanes<integer, N>::load(active_) != integer(0);
+        lanes<integer, N> count = integer(0);
+        [&]<std::size_t... s, std::size_t... p>(std::index_sequence<s...>, std::index_sequence<p...>) {
+            std::tuple states(lanes<Ss, N>::load(std::get<s>(held_).data())...);
+            std::tuple const parameters(lanes<Ps, N>::load(std::get<p>(given_).data())...);
+            for (std::size_t k = 0; k < round && any_lane(active); ++k) {
+                auto const before = states;
+                auto const goes_on = body_(std::get<s>(states)..., std::get<p>(parameters)...);
+                ((std::get<s>(states) =
+                         select(resized<sizeof(Ss)>(active), std::get<s>(states), std::get<s>(before))),
+                    ...);
+                count = count + select(active, integer(1), integer(0));
+                active = active & goes_on & (count < limit);
+            }
+            (std::get<s>(states).store(std::get<s>(held_).data()), ...);
+        }(std::index_sequence_for<Ss...>(), std::index_sequence_for<Ps...>());
+        count.store(counted);
+        select(active, lanes<integer, N>(integer(1)), lanes<integer, N>(integer(0))).store(active_);
+        for (std::size_t n = 0; n < N; ++n)
+            count_[n] += counted[n];
+    }
+
+    Body const& body_;
+    std::tuple<kernel::item_rows<Ss>...> states_;
+    std::tuple<kernel::item_rows<Ps const>...> parameters_;
+    std::int64_t* trip_counts_;
+    std::int64_t max_trip_count_;
+    std::size_t next_ = 0, running_ = 0;
+    std::tuple<std::array<Ss, N>...> held_{};
+    std::tuple<std::array<Ps, N>...> given_{};
+    std::array<std::size_t, N> sequence_{};
+    std::array<std::int64_t, N> count_{};
+    std::array<bool, N> is_taken_{};
+    integer active_[N]{};
+};
+
+/// Runs loops whose sequences are lanes, on the threads of a policy, and returns their trip counts. Requires
+/// checked operands.
+template <class Body, class... Ss, class... Ps, class Policy>
+xt::xtensor<std::int64_t, 1> run_lane_loops(Body const& body, std::size_t sequences,
+    std::tuple<kernel::item_rows<Ss>...> const& states,
+    std::tuple<kernel::item_rows<Ps const>...> const& parameters, std::int64_t max_trip_count,
+    Policy const& policy)
+{
+    constexpr std::size_t N = fewest_lanes * vectors_at_once<lane_state<Ss, false>...>();
+    auto trip_counts = xt::xtensor<std::int64_t, 1>::from_shape({sequences});
+    trip_counts.fill(0);
+    if (max_trip_count > 0)
+        detail::for_parts(lane_groups{sequences, 1}, policy, [&](std::size_t first, std::size_t last) {
+            lane_loops<N, Body, std::tuple<Ss...>, std::tuple<Ps...>>(
+                body, states, parameters, trip_counts.data(), max_trip_count)
+                .run(first, last);
+        });
+    return trip_counts;
+}
+
+} // namespace xloom::inline XLOOM_ABI::detail
+
+// ==== xloom/detail/scan/lane_requirements.hpp ====
+// The requirements on the types of a scan whose sequences are lanes, and its operands as matrices.
+
+namespace xloom::inline XLOOM_ABI::detail {
+
 /// True for a tensor of lane items that may have a rank.
 template <class X, std::size_t... Ranks>
 inline constexpr bool is_lane_operand = false;
@@ -11895,6 +11510,47 @@ struct single_lane_states<std::tuple<Xs...>> {
         constexpr bool is_valid = ((enable_tensor<bare<Xs>>::rank == 1) && ...);
         static_assert(is_valid, "a state of scan_lanes is a tensor [N]; scan_lanes_into takes [N, K], too");
         return is_valid;
+    }
+};
+
+/// Requires states and parameters [N] of a loop, at least one state.
+template <class States, class Parameters>
+struct of_single_lanes {
+    static consteval bool holds()
+    {
+        constexpr bool is_valid = std::tuple_size_v<States> != 0 && are_lane_operands<States, 1> &&
+                                  are_lane_operands<Parameters, 1>;
+        static_assert(is_valid,
+            "loop_lanes_into has at least one state; its states and parameters are tensors [N] "
+            "of floats, doubles or integers of 32 or 64 bits; capture other values in the body");
+        return is_valid;
+    }
+};
+
+/// The call of the body of a loop: body(state&..., parameter const&...).
+template <class Body, class States, class Parameters>
+struct lane_end_call;
+template <class Body, class... Xs, class... Ps>
+struct lane_end_call<Body, std::tuple<Xs...>, std::tuple<Ps...>>
+    : lane_loop_call<fewest_lanes, Body, std::tuple<item_t<bare<Xs>>...>, std::tuple<item_t<bare<Ps>>...>> {};
+
+/// Requires a body that updates lanes of states and says in which of them its loop goes on.
+template <class Body, class States, class Parameters>
+struct ends_lanes {
+    static consteval bool holds()
+    {
+        using call = lane_end_call<Body, States, Parameters>;
+        using const_call = lane_end_call<Body const, States, Parameters>;
+        if constexpr (!takes_lanes<call, const_call>::holds())
+            return false;
+        else if constexpr (!writes_by_reference<const_call>::holds())
+            return false;
+        else {
+            constexpr bool is_valid = mask_bytes<bare<typename const_call::result>> != 0;
+            static_assert(is_valid,
+                "the body of loop_lanes_into must return a comparison of lanes: whether each loop goes on");
+            return is_valid;
+        }
     }
 };
 
@@ -12037,6 +11693,667 @@ auto lane_outputs_of(std::tuple<Xs&...> const& outputs, std::size_t batch)
 }
 
 } // namespace xloom::inline XLOOM_ABI::detail
+
+namespace xloom::inline XLOOM_ABI {
+
+namespace detail {
+
+template <class Body, class... States, class... Parameters, class Policy>
+xt::xtensor<std::int64_t, 1> run_loop_lanes_into(Body const& body, std::tuple<States&...> states,
+    std::tuple<Parameters...> const& params, loop_lanes_options const& options, Policy const& policy)
+{
+    static constexpr std::string_view op = "xloom::loop_lanes_into";
+    std::size_t const N = detail::check_loop_lanes(
+        op, {"states", detail::shapes_of(states), detail::shapes_of(params), {}, "params"});
+    check_written(op, numbered("states", detail::traversals_of(states)),
+        numbered("params", detail::traversals_of(params)));
+    auto const items = [](auto&... operands) { return std::tuple(detail::lane_items_of(operands, 0)...); };
+    return detail::run_lane_loops(body, N, std::apply(items, states), std::apply(items, params),
+        options.max_trip_count.value_or((std::numeric_limits<std::int64_t>::max)()), policy);
+}
+
+} // namespace detail
+
+/// Runs an independent loop for each sequence of a batch, in place; the sequences are SIMD lanes. Returns the
+/// number of iterations of each, [N].
+///
+///     for n in range(N):                                # many at once
+///         trip_counts[n], goes_on = 0, True
+///         while goes_on and trip_counts[n] < max_trip_count:
+///             goes_on = body(states[n], params[n])
+///             trip_counts[n] += 1
+///
+/// body(state&..., parameter const&...) -> condition, a comparison of lanes, computes with lanes as that of
+/// scan_lanes_into. A lane whose loop has ended takes the next sequence.
+///
+/// Shapes    states [N], params [N].
+/// Types     float, double, and integers of 32 and 64 bits, each operand its own.
+/// Options   max_trip_count.
+/// Policy    sequences run on its threads. Several threads call the body at once.
+/// Errors    before the first write: shape_error, option_error, overlap_error. After an exception of the body
+///           the states of sequences whose loops had ended are final, the others initial.
+/// Order     any order of sequences. The body must not depend on other sequences: it is called as a const
+///           callable, also for lanes that have ended or have none, whose results are dropped.
+/// Cost      every 16th iteration lanes take other sequences, so that those of short loops do not wait for
+///           the longest. The bits of a sequence depend neither on the other sequences nor on the number of
+///           threads or lanes.
+/// Differs   from loop in the condition of each sequence. There are no outputs of each iteration.
+/// Source    JAX's vmap of while_loop.
+/// Example
+/// ```cpp
+/// // Square roots by Newton's method, each to its own accuracy.
+/// xt::xtensor<float, 1> const a = {4, 9};
+/// xt::xtensor<float, 1> x = {1, 3};
+/// auto const improve = [](auto& root, auto const& square) {
+///     auto const before = root;
+///     root = 0.5f * (root + square / root);
+///     return root != before;
+/// };
+/// auto const counts = xloom::loop_lanes_into(improve, x, a, {.max_trip_count = 100});
+/// x; // = [2, 3]
+/// counts; // = [5, 1]
+/// ```
+template <class Body, class States, class Params = std::tuple<>, class Options = loop_lanes_options,
+    class... Env>
+xt::xtensor<std::int64_t, 1> loop_lanes_into(
+    Body&& body, States&& states, Params const& params = {}, Options&& options = {}, Env&&... env)
+{
+    using namespace detail;
+    using inputs = decltype(detail::evaluated_inputs(params));
+    if constexpr (satisfied<options_and_policy<loop_lanes_options, Options, Env...>,
+                      flat_arguments<States, inputs>, updated<States>,
+                      of_single_lanes<leaves_t<States>, inputs>,
+                      ends_lanes<std::remove_reference_t<Body>, leaves_t<States>, inputs>>())
+        return detail::run_loop_lanes_into(body, detail::leaves(states), detail::evaluated_inputs(params),
+            detail::options_of<loop_lanes_options>(options), detail::policy_of(options, env...));
+    else
+        return {}; // a value, so that one mistake gives one error
+}
+
+} // namespace xloom::inline XLOOM_ABI
+
+// ==== xloom/control_flow/scan.hpp ====
+// The Scan operator: runs a body over the elements of its inputs in order, carries states and stacks outputs.
+// scan returns new tensors, scan_into writes the caller's.
+
+namespace xloom::inline XLOOM_ABI {
+
+namespace detail {
+
+/// Runs a scan in place. Op is the operator's name in errors.
+///
+/// Why Op is a template argument, and the states are not held by local_states: with either of them g++ 12
+/// takes 1.5 times as long for outputs with strided elements that do not fit in the caches.
+template <std::string_view const& Op, bool LeadingAxis, class Body, class... States, class Inputs,
+    class... Outputs>
+void run_scan_into(Body& body, std::tuple<States&...> states, Inputs const& inputs,
+    std::tuple<Outputs&...> outputs, scan_options const& options, scan_workspace* workspace = nullptr)
+{
+    static constexpr std::string_view op = Op;
+    static constexpr bool strided = takes_strided_elements<std::remove_cv_t<Body>>;
+    detail::check_ranks(op, "states", states);
+    detail::check_ranks(op, "scan_inputs", inputs);
+    detail::check_ranks(op, "scan_outputs", outputs);
+    std::size_t const length = detail::scan_length<LeadingAxis>(op, inputs, outputs, options);
+    auto const input_traversals =
+        detail::traversals_in_time(inputs, options.scan_input_axes, options.scan_input_directions);
+    auto const output_traversals =
+        detail::traversals_in_time(outputs, options.scan_output_axes, options.scan_output_directions);
+    check_in_place(op, detail::traversals_of(states), input_traversals, output_traversals);
+
+    auto x = cursor_set<Inputs, LeadingAxis, strided>::start(
+        inputs, input_traversals, kernel::all_iterations(length), write_back::each_element, workspace);
+    auto y = cursor_set<std::tuple<Outputs&...>, LeadingAxis, strided>::start(outputs, output_traversals,
+        kernel::all_iterations(length), write_back_for<Body, States...>, workspace);
+    std::array<bool, sizeof...(Outputs)> const is_in_place =
+        detail::join_in_place(input_traversals, x, output_traversals, y);
+    shape_guards const guards(states);
+    local_states held(states);
+    auto const current = held.get();
+    std::size_t t = 0;
+    auto const fail = [&](element_reshaped const& found) {
+        detail::fail_if_own(op, "scan_outputs", y, found, t);
+        detail::fail_if_value(op, "states", current, found, t);
+    };
+    detail::run_bodies(fail, [&] {
+        detail::name_states(op, current, [&] {
+            for (; t < length; ++t) {
+                detail::run_iteration(body, current, x, y, is_in_place);
+                guards.check_shapes(op, "states", current, t);
+            }
+        });
+    });
+}
+
+/// Options are large, so a call without them refers to these instead of making its own.
+inline constexpr scan_options default_scan_options{};
+
+inline constexpr std::string_view scan_into_name = "xloom::scan_into";
+
+template <bool LeadingAxis, class Body, class States, class Inputs, class Outputs, class... Env>
+void scan_into(Body& body, States&& states, Inputs const& scan_inputs, Outputs&& scan_outputs,
+    scan_options const& options, Env&&... env)
+{
+    using inputs = decltype(detail::evaluated_inputs(scan_inputs));
+    if constexpr (satisfied<environment<takes<a_workspace<scan_workspace>>, Env...>,
+                      fits_scan_into<Body, States, inputs, Outputs, LeadingAxis>>())
+        run_scan_into<scan_into_name, LeadingAxis>(body, detail::leaves(states),
+            detail::evaluated_inputs(scan_inputs), detail::leaves(scan_outputs), options,
+            detail::workspace_of<scan_workspace>(env...));
+}
+
+/// Runs a pure scan whose body is valid. Length is the number of iterations if it is static, else
+/// dynamic_length.
+template <class Step, std::size_t Length, bool LeadingAxis, class Body, class State, class Inputs>
+auto run_scan(std::string_view op, Body& body, State state, Inputs const& inputs, scan_options const& options)
+{
+    using stack = stacked_outputs<decltype(Step::scan_outputs), Length>;
+
+    detail::check_ranks(op, "init", detail::leaves(state));
+    detail::check_ranks(op, "scan_inputs", inputs);
+    std::size_t const length =
+        check_scan(op, detail::shapes_of(inputs), leaf_count<decltype(Step::scan_outputs)>, options);
+    check_output_axes(op, stack::ranks, options);
+    if constexpr (!LeadingAxis) {
+        check_fixed_axes(
+            op, "scan_inputs", fixed_ranks<Inputs>::value, "scan_input_axes", options.scan_input_axes);
+        check_fixed_axes(op, "scan_outputs", fixed_ranks<leaves_t<typename stack::type>>::value,
+            "scan_output_axes", options.scan_output_axes);
+    }
+    auto const traversals =
+        detail::traversals_in_time(inputs, options.scan_input_axes, options.scan_input_directions);
+    auto elements =
+        cursor_set<Inputs, LeadingAxis>::start(inputs, traversals, kernel::all_iterations(length));
+    stack outputs;
+    step_memory_pool recycled;
+    detail::iterate<Step>(
+        op, body, detail::leaves(state), elements, 0, length, [&](auto const& values, std::size_t t) {
+            if (t == 0)
+                outputs.open(op, values, length, options);
+            outputs.push(op, values, t);
+        });
+    if (length == 0)
+        outputs.open_empty(op, options);
+    return scan_result<State, typename stack::type>{std::move(state), std::move(outputs).finish()};
+}
+
+template <bool LeadingAxis, class... Env, class Body, class Init, class Inputs>
+auto scan(Body& body, Init&& init, Inputs const& scan_inputs, scan_options const& options)
+{
+    using state = owned_t<Init>;
+    using inputs = decltype(detail::evaluated_inputs(scan_inputs));
+    if constexpr (satisfied<environment<takes<>, Env...>, fits_scan<Body, state, inputs, LeadingAxis>>()) {
+        using step = bare<typename scan_call<Body, state, inputs, LeadingAxis>::result>;
+        return detail::run_scan<step, static_length<inputs>::value, LeadingAxis>("xloom::scan", body,
+            state(static_cast<Init&&>(init)), detail::evaluated_inputs(scan_inputs), options);
+    } else {
+        return scan_result<state, std::tuple<>>{}; // a value, so that one mistake gives one error
+    }
+}
+
+} // namespace detail
+
+/// Runs `body` over the elements of `scan_inputs` in order, carries states and stacks its scan outputs.
+///
+///     states = init
+///     for t in range(T):
+///         states, y_t = body(states, x[t])
+///         y[t] = y_t
+///     return states, y
+///
+/// init, scan_inputs and the two members of a step are each one value or a flat std::tuple of values
+/// (std::tie for variables, std::tuple{} for none). The body receives them as separate arguments, in ONNX's
+/// order: body(state const&..., element const&...) -> scan_step. An element is an element_view, or one item
+/// where the input's rank is statically 1. Other values are captured.
+///
+/// Shapes    scan input [..., T, ...] with T along its axis; its elements lack that axis. State: as init.
+///           Output k stacks its elements along scan_output_axes[k]. K outputs for M inputs, any K and M;
+///           without inputs T is options.length.
+/// Types     states: tensors of any item type, or scalars (rank 0). Outputs: scalars give xtensor<Y, 1>,
+///           xtensor<Y, r> gives xtensor<Y, r + 1>, xarray gives xarray. If inputs and the elements of an
+///           output have fixed shapes, so has the output.
+/// Options   scan_options. An axis other than 0 of an input or output of a fixed shape is an option_error.
+/// Errors    before the first iteration: shape_error, option_error. body_error: a state or an output element
+///           changed its shape, or xtensor cannot broadcast the shapes in an expression of the body and a
+///           state is a tensor. Other exceptions of the body propagate; the caller's variables are unchanged.
+/// Order     t = 0 .. T-1; a reverse input passes element T-1-t, a reverse output is filled from its end. The
+///           two are independent. T = 0 is valid: states = init, outputs of length 0; dimensions that no type
+///           fixes are 0, an xarray's shape is [0].
+/// Cost      one pass; the outputs are allocated once, strided elements are copied through a buffer, and
+///           values that the body returns use a memory pool. scan_into with an in-place body needs no pool.
+/// Differs   from ONNX's inference and ONNX Runtime: directions and all lists are checked, T = 0 works.
+/// Source    ONNX Scan-9 to 25; infer_scan has the shape rule.
+/// Example
+/// ```cpp
+/// xt::xtensor<double, 2> const x = {{1, 2}, {3, 4}, {5, 6}};
+/// xt::xtensor<double, 1> const zero = {0, 0};
+/// auto const add = [](auto const& sum, auto const& x_t) { return xloom::scan_step{sum + x_t, sum + x_t}; };
+/// auto const [total, running] = xloom::scan(add, zero, x);
+/// total; // = [9, 12]
+/// running; // = [[1, 2], [4, 6], [9, 12]]
+/// ```
+template <class Body, class Init, class Inputs, class... Env>
+    requires detail::are_without_options<scan_options, Env...>
+auto scan(Body&& body, Init&& init, Inputs const& scan_inputs, Env&&...)
+{
+    return detail::scan<true, Env...>(body, static_cast<Init&&>(init), scan_inputs, {});
+}
+
+/// Runs scan with axes, directions or a length. The types of the results do not depend on the options.
+template <class Body, class Init, class Inputs, class... Env>
+auto scan(Body&& body, Init&& init, Inputs const& scan_inputs, scan_options const& options, Env&&...)
+{
+    return detail::scan<false, Env...>(body, static_cast<Init&&>(init), scan_inputs, options);
+}
+
+/// Runs a scan in place: the body updates the caller's states and writes the caller's outputs, and nothing is
+/// allocated in the loop.
+///
+///     for t in range(T):
+///         body(states, x[t], y[t])
+///
+/// body(state&..., element const&..., output&...) -> void. A state is the caller's variable; a scalar state
+/// is a copy of it, written back at the end. An output element is an element_view, or one item where the
+/// output's rank is statically 1. It is unspecified at first (NaN in debug builds), so write all of it; if
+/// the output is the same tensor as an input, it is the input's element. `xt::noalias(y_t) = ...` and raw
+/// loops allocate nothing.
+///
+/// Shapes    as scan; output k has T along scan_output_axes[k], its other dimensions are arbitrary.
+/// Options   scan_options. An axis other than 0 of an input or output of a fixed shape is an option_error.
+/// Errors    before the first write: shape_error, option_error, overlap_error. body_error, after an
+///           iteration: a state or an output element changed its shape, or as in scan an expression does not
+///           broadcast. After a body_error or an exception of the body, states and outputs hold the values
+///           written so far; the element of that iteration may be unwritten.
+/// Aliasing  an output may be the same tensor as an input, on the same axis in the same direction: x_t and
+///           y_t then share memory, whatever the layout. Any other overlap is an overlap_error. A body that
+///           captures an output's tensor reads the elements of earlier iterations from it; the current
+///           element in it is unspecified.
+/// Cost      that of a hand-written loop over the same body. Allocates before the first iteration only, for
+///           lazy operands and for strided elements, which are copied for the body unless it is marked by
+///           strided_elements; the memory for these copies may come from a scan_workspace.
+/// Real time if the body is, after a call with the same operands, of contiguous elements or with a workspace.
+///           Not with lazy operands.
+/// Source    ONNX Scan-9 to 25.
+/// Example
+/// ```cpp
+/// xt::xtensor<double, 1> const x = {1, 2, 3};
+/// auto y = xt::xtensor<double, 1>::from_shape({3});
+/// double sum = 0;
+/// xloom::scan_into([](double& h, double x_t, double& y_t) { y_t = h += x_t; }, sum, x, y);
+/// sum; // = 6
+/// y; // = [1, 3, 6]
+/// ```
+///
+/// With a workspace a call with the same operands as an earlier one allocates nothing, except for lazy
+/// operands:
+/// ```cpp
+/// xt::xtensor<float, 2> const samples = {{1, 2, 3}, {4, 5, 6}}; // [channel, time]
+/// xt::xtensor<float, 1> peak = {0, 0};
+/// xloom::scan_workspace workspace;
+/// auto const larger = [](auto& h, auto const& x_t) { xt::noalias(h) = xt::maximum(h, x_t); };
+/// xloom::scan_into(larger, peak, samples, std::tie(), {.scan_input_axes = {1}}, workspace);
+/// peak; // = [3, 6]
+/// ```
+template <class Body, class States, class Inputs, class Outputs = std::tuple<>, class... Env>
+    requires detail::are_without_options<scan_options, Env...>
+void scan_into(
+    Body&& body, States&& states, Inputs const& scan_inputs, Outputs&& scan_outputs = {}, Env&&... env)
+{
+    detail::scan_into<true>(body, static_cast<States&&>(states), scan_inputs,
+        static_cast<Outputs&&>(scan_outputs), detail::default_scan_options, static_cast<Env&&>(env)...);
+}
+
+/// Runs scan_into with axes, directions or a length.
+template <class Body, class States, class Inputs, class Outputs = std::tuple<>, class... Env>
+void scan_into(Body&& body, States&& states, Inputs const& scan_inputs, Outputs&& scan_outputs,
+    scan_options const& options, Env&&... env)
+{
+    detail::scan_into<false>(body, static_cast<States&&>(states), scan_inputs,
+        static_cast<Outputs&&>(scan_outputs), options, static_cast<Env&&>(env)...);
+}
+
+} // namespace xloom::inline XLOOM_ABI
+
+// ==== xloom/control_flow/scan_batched.hpp ====
+// Scan-8: a batch of scans, each row with its own states and its own length.
+
+// ==== xloom/detail/scan/run_rows.hpp ====
+// The engine of scans over rows: pure ones, and those in place.
+
+namespace xloom::inline XLOOM_ABI::detail {
+
+/// The call of the body of a pure scan over rows: body(state const&..., element const&...).
+template <class Rows, class Body, class State, class Inputs>
+struct row_scan_call
+    : call_of<Body,
+          joined_t<leaves_t<rows_t<State> const>, typename Rows::template cursors<Inputs>::input_arguments>> {
+};
+
+/// The call of the body of a scan over rows in place: body(state&..., element const&..., output&...). A state
+/// is an element of its tensor along the rows.
+template <class Rows, class Body, class States, class Inputs, class Outputs>
+struct row_scan_into_call
+    : call_of<Body, joined_t<typename cursor_set<leaves_t<States>, true>::output_arguments,
+                        typename Rows::template cursors<Inputs>::input_arguments,
+                        typename Rows::template cursors<leaves_t<Outputs>>::output_arguments>> {};
+
+/// Requires a pure body that returns steps for rows of the states, and that the policy in Env can call.
+template <class Rows, class Body, class State, class Inputs, class... Env>
+struct returns_step_by_rows {
+    static consteval bool holds()
+    {
+        using call = row_scan_call<Rows, Body, State, Inputs>;
+        return satisfied<returns_scan_step<call>, step_replaces<rows_t<State>, call>,
+            shareable<row_scan_call<Rows, std::remove_reference_t<Body> const, State, Inputs>, Env...>>();
+    }
+};
+
+/// Requires a body that updates rows of the states and writes outputs, and that the policy in Env can call.
+template <class Rows, class Body, class States, class Inputs, class Outputs, class... Env>
+using updates_rows = requirements<scan_body_in_place<row_scan_into_call<Rows, Body, States, Inputs, Outputs>>,
+    shareable<row_scan_into_call<Rows, std::remove_reference_t<Body> const, States, Inputs, Outputs>,
+        Env...>>;
+
+/// Returns the first row that has elements; the number of rows if there is none.
+template <class Rows>
+std::size_t first_row_with_elements(Rows const& rows)
+{
+    std::size_t b = 0;
+    while (b < rows.size() && rows.length(b) == 0)
+        ++b;
+    return b;
+}
+
+/// Runs pure scans over rows, on the threads of a policy. Requires checked operands.
+///
+/// The first iteration of all gives the shapes of the outputs. Its row goes on in its turn.
+template <class Step, class Rows, class Body, class State, class Inputs, class Traversals, class Policy>
+auto run_rows(std::string_view op, Rows const& rows, Body& caller_body, State state, Inputs const& inputs,
+    Traversals const& traversals, Policy const& policy)
+{
+    using stack = row_outputs<Rows, typename as_tuple<decltype(Step::scan_outputs)>::type>;
+    using cursors = typename Rows::template cursors<Inputs>;
+    shared_body_t<Policy, Body>& body = caller_body;
+    auto const states = detail::leaves(state);
+    stack outputs(op, rows);
+    std::size_t const opened = first_row_with_elements(rows);
+    if (opened != rows.size()) {
+        rows_t<State> row{};
+        step_memory_pool recycled;
+        detail::load_rows(states, opened, row);
+        cursors elements(rows, inputs, traversals, opened, rows.size());
+        elements.enter_row(opened);
+        detail::iterate<Step>(
+            op, body, detail::leaves(row), elements.get(), 0, 1,
+            [&](auto const& values, std::size_t t) {
+                outputs.open(values);
+                outputs.row(opened, t).push(op, values, t, opened);
+            },
+            opened);
+        detail::store_rows(states, opened, row);
+    }
+    detail::for_parts(rows, policy, [&](std::size_t first, std::size_t last) {
+        rows_t<State> row{};
+        step_memory_pool recycled;
+        cursors elements(rows, inputs, traversals, first, last);
+        for (std::size_t b = first; b < last; ++b) {
+            std::size_t const begin = b == opened ? 1 : 0;
+            detail::load_rows(states, b, row);
+            elements.enter_row(b, begin);
+            auto writers = outputs.row(b, begin);
+            detail::iterate<Step>(
+                op, body, detail::leaves(row), elements.get(), begin, rows.length(b),
+                [&](auto const& values, std::size_t t) { writers.push(op, values, t, b); }, b);
+            outputs.end_row(b);
+            detail::store_rows(states, b, row);
+        }
+    });
+
+    auto stacked = std::move(outputs).finish();
+    if constexpr (is_tuple<decltype(Step::scan_outputs)>)
+        return scan_result<State, typename stack::type>{std::move(state), std::move(stacked)};
+    else
+        return scan_result<State, std::tuple_element_t<0, typename stack::type>>{
+            std::move(state), std::move(std::get<0>(stacked))};
+}
+
+/// Sets the elements of outputs behind the end of row b to zeros, those that are not row-major through their
+/// cursors.
+template <class Rows, class... Outputs, class Traversals, class Cursors>
+void clear_tails(Rows const& rows, std::size_t b, std::tuple<Outputs&...> const& outputs,
+    Traversals const& traversals, Cursors& cursors)
+{
+    detail::for_each_leaf(outputs, [&]<class Y>(auto k, Y& output) {
+        if (is_row_major(traversals[k].memory.layout)) {
+            rows.clear_tail(output, b);
+            return;
+        }
+        auto& cursor = std::get<k>(cursors);
+        for (std::size_t t = rows.length(b); t < rows.longest(); ++t) {
+            cursor.enter();
+            cursor.element() = item_t<Y>{};
+            cursor.leave();
+        }
+    });
+}
+
+/// The memory of the operands of a scan over rows in place.
+template <std::size_t N, std::size_t M, std::size_t K>
+struct row_scan_traversals {
+    std::array<traversal, N> states;
+    std::array<traversal, M> inputs;
+    std::array<traversal, K> outputs;
+};
+template <std::size_t N, std::size_t M, std::size_t K>
+row_scan_traversals(std::array<traversal, N> const&, std::array<traversal, M> const&,
+    std::array<traversal, K> const&) -> row_scan_traversals<N, M, K>;
+
+/// Runs scans over rows in place, on the threads of a policy, each with buffers of its own. Requires checked
+/// operands.
+template <class Rows, class Body, class... States, class Inputs, class... Outputs, class Traversals,
+    class Policy>
+void run_rows_into(std::string_view op, Rows const& rows, Body& caller_body,
+    std::tuple<States&...> const& states, Inputs const& inputs, std::tuple<Outputs&...> const& outputs,
+    Traversals const& traversals, Policy const& policy)
+{
+    constexpr write_back when = write_back_for<Body, States...>;
+    using input_cursors = typename Rows::template cursors<Inputs>;
+    using output_cursors = typename Rows::template cursors<std::tuple<Outputs&...>>;
+    shared_body_t<Policy, Body>& body = caller_body;
+    detail::for_parts(rows, policy, [&](std::size_t first, std::size_t last) {
+        auto row = cursor_set<std::tuple<States&...>, true>::start(
+            states, traversals.states, {first, last, rows.size()}, when);
+        detail::for_each_leaf(row, [](auto, auto& cursor) { cursor.start_from_input(); });
+        input_cursors x(rows, inputs, traversals.inputs, first, last);
+        output_cursors y(rows, outputs, traversals.outputs, first, last, when);
+        std::array<bool, sizeof...(Outputs)> const is_in_place =
+            detail::join_in_place(traversals.inputs, x.get(), traversals.outputs, y.get());
+        std::size_t b = first, t = 0;
+        auto const fail = [&](element_reshaped const& found) {
+            detail::fail_if_own(op, "states", row, found, t, b);
+            detail::fail_if_own(op, "scan_outputs", y.get(), found, t, b);
+        };
+        detail::run_bodies(fail, [&] {
+            for (; b < last; ++b) {
+                std::size_t const length = rows.length(b);
+                detail::enter_all(row);
+                x.enter_row(b);
+                y.enter_row(b);
+                {
+                    local_states held(detail::output_elements(row));
+                    auto const current = held.get();
+                    detail::name_states(op, current, [&] {
+                        for (t = 0; t < length; ++t)
+                            detail::run_iteration(body, current, x.get(), y.get(), is_in_place);
+                    });
+                }
+                if constexpr (Rows::has_tails)
+                    detail::clear_tails(rows, b, outputs, traversals.outputs, y.get());
+                detail::leave_all(row);
+            }
+        });
+    });
+}
+
+} // namespace xloom::inline XLOOM_ABI::detail
+
+namespace xloom::inline XLOOM_ABI {
+
+namespace detail {
+
+template <class Step, class Body, class State, class Inputs, class Lens, class Policy>
+auto run_scan_batched(Body& body, State state, Inputs const& inputs, Lens const& sequence_lens,
+    scan_batched_options const& options, Policy const& policy)
+{
+    static constexpr std::string_view op = "xloom::scan_batched";
+    auto const states = detail::leaves(state);
+    detail::check_ranks(op, "init", states);
+    detail::check_ranks(op, "scan_inputs", inputs);
+    batch_rows const rows(op, sequence_lens,
+        check_scan_batched(op, "init", detail::shapes_of(states), detail::shapes_of(inputs), options));
+    auto const traversals =
+        detail::traversals_in_time(inputs, axes(std::tuple_size_v<Inputs>, 1), options.scan_input_directions);
+    return detail::run_rows<Step>(op, rows, body, std::move(state), inputs, traversals, policy);
+}
+
+template <class Body, class... States, class Inputs, class Lens, class... Outputs, class Policy>
+void run_scan_batched_into(Body& body, std::tuple<States&...> states, Inputs const& inputs,
+    Lens const& sequence_lens, std::tuple<Outputs&...> outputs, scan_batched_options const& options,
+    Policy const& policy)
+{
+    static constexpr std::string_view op = "xloom::scan_batched_into";
+    detail::check_ranks(op, "states", states);
+    detail::check_ranks(op, "scan_inputs", inputs);
+    detail::check_ranks(op, "scan_outputs", outputs);
+    batch_extent const extent =
+        check_scan_batched(op, "states", detail::shapes_of(states), detail::shapes_of(inputs), options);
+    check_batch_outputs(op, detail::shapes_of(outputs), extent);
+    batch_rows const rows(op, sequence_lens, extent);
+    row_scan_traversals const traversals{detail::traversals_of(states),
+        detail::traversals_in_time(inputs, axes(std::tuple_size_v<Inputs>, 1), options.scan_input_directions),
+        detail::traversals_in_time(outputs, axes(sizeof...(Outputs), 1), {})};
+    check_in_place(op, traversals.states, traversals.inputs, traversals.outputs,
+        {"sequence_lens", block_if_given(rows.given())});
+    detail::run_rows_into(op, rows, body, states, inputs, outputs, traversals, policy);
+}
+
+} // namespace detail
+
+/// Runs an independent scan over each row of a batch; the rows may have different lengths.
+///
+///     for b in range(N):
+///         states = init[b]
+///         for t in range(sequence_lens[b]):
+///             states, y[b, t] = body(states, x[b, t])
+///         final_state[b] = states
+///
+/// As scan, but axis 0 of every operand is the batch and axis 1 of inputs and outputs is time; the body's
+/// elements have neither.
+///
+/// Shapes    init [N, ...], scan inputs [N, T, ...], sequence_lens [N], each in [0, T]; std::nullopt: T for
+///           every row. Outputs [N, T, ...], zeros (value-initialised items) from sequence_lens[b] on.
+/// Options   scan_input_directions: a reverse input starts at element sequence_lens[b] - 1 of its row;
+///           outputs start at 0.
+/// Policy    rows run on its threads, in parts with about as many iterations; any number of
+///           threads gives the same bits. Several threads then call the body at once, as a const one. Of
+///           several exceptions that of the first row passes on; rows of other threads run to their end.
+/// Errors    before the first iteration: shape_error, option_error; index_error: a sequence length outside
+///           [0, T]. body_error as in scan.
+/// Order     rows in order, each from its first to its last iteration; with a policy rows in any order.
+/// Differs   from ONNX Runtime: a sequence length of 0 is valid. ONNX leaves the tail undefined; it is zero
+///           here, as in ONNX Runtime.
+/// Source    ONNX Scan-8; infer_scan has the shape rule.
+/// Example
+/// ```cpp
+/// xt::xtensor<int, 2> const x = {{1, 2, 3}, {4, 5, 6}};
+/// xt::xtensor<int, 1> const zero = {0, 0}, lens = {3, 1};
+/// auto const add = [](int sum, int x_t) { return xloom::scan_step{sum + x_t, sum + x_t}; };
+/// auto const [total, running] = xloom::scan_batched(add, zero, x, lens);
+/// total; // = [6, 4]
+/// running; // = [[1, 3, 6], [4, 0, 0]]
+/// ```
+template <class Body, class Init, class Inputs, class Lens = std::nullopt_t,
+    class Options = scan_batched_options, class... Env>
+auto scan_batched(Body&& body, Init&& init, Inputs const& scan_inputs,
+    Lens const& sequence_lens = std::nullopt, Options&& options = {}, Env&&... env)
+{
+    using namespace detail;
+    using state = owned_t<Init>;
+    using inputs = decltype(detail::evaluated_inputs(scan_inputs));
+    if constexpr (satisfied<options_and_policy<scan_batched_options, Options, Env...>,
+                      flat_arguments<state, inputs>, carried_by_rows<state>, scanned_inputs<inputs, 2>,
+                      holds_sequence_lens<Lens>,
+                      returns_step_by_rows<batch_rows, Body, state, inputs, Options, Env...>>()) {
+        using step = bare<typename row_scan_call<batch_rows, Body, state, inputs>::result>;
+        return detail::run_scan_batched<step>(body, state(static_cast<Init&&>(init)),
+            detail::evaluated_inputs(scan_inputs), sequence_lens,
+            detail::options_of<scan_batched_options>(options), detail::policy_of(options, env...));
+    } else {
+        return scan_result<state, std::tuple<>>{}; // a value, so that one mistake gives one error
+    }
+}
+
+/// Runs scan_batched in place: the body updates rows of the caller's states and writes the caller's outputs,
+/// and nothing is allocated in the loop.
+///
+///     for b in range(N):
+///         for t in range(sequence_lens[b]):
+///             body(states[b], x[b, t], y[b, t])
+///         y[b, sequence_lens[b]:] = 0
+///
+/// body(state&..., element const&..., output&...) -> void, as in scan_into, but a state is a row of the
+/// caller's tensor: an element_view, or one item where the tensor's rank is statically 1. It cannot change
+/// its shape. A row of length 0 keeps its states.
+///
+/// Shapes    states [N, ...], scan inputs [N, T, ...], scan outputs [N, T, ...], sequence_lens [N], each in
+///           [0, T]; std::nullopt: T for every row.
+/// Options   as scan_batched.
+/// Policy    rows run on its threads, in parts with about as many iterations; any number of
+///           threads gives the same bits. Several threads then call the body at once, as a const one. Of
+///           several exceptions that of the first row passes on; rows of other threads run to their end.
+/// Errors    before the first write: shape_error, option_error, overlap_error; index_error: a sequence length
+///           outside [0, T]. body_error: a row of a state or an output element was assigned another shape,
+///           or as in scan an expression does not broadcast. After a body_error or an exception of the body,
+///           states and outputs hold the values written so far; the element of that iteration, and a row of a
+///           state whose items are not contiguous, may be unwritten.
+/// Order     rows in order, each from its first to its last iteration; with a policy rows in any order.
+/// Cost      that of a hand-written loop over the same body. Allocates before the first iteration only, for
+///           lazy operands and, in each thread, for strided elements.
+/// Aliasing  as scan_into: an output may be the same tensor as a forward input, whose elements beyond the
+///           length of a row are then zeros, too.
+/// Source    ONNX Scan-8.
+/// Example
+/// ```cpp
+/// xt::xtensor<int, 2> const x = {{1, 2, 3}, {4, 5, 6}};
+/// xt::xtensor<int, 1> const lens = {3, 1};
+/// xt::xtensor<int, 1> total = {0, 10};
+/// auto running = xt::xtensor<int, 2>::from_shape({2, 3});
+/// auto const add = [](int& sum, int x_t, int& y_t) { y_t = sum += x_t; };
+/// xloom::scan_batched_into(add, total, x, lens, running);
+/// total; // = [6, 14]
+/// running; // = [[1, 3, 6], [14, 0, 0]]
+/// ```
+template <class Body, class States, class Inputs, class Lens = std::nullopt_t, class Outputs = std::tuple<>,
+    class Options = scan_batched_options, class... Env>
+void scan_batched_into(Body&& body, States&& states, Inputs const& scan_inputs,
+    Lens const& sequence_lens = std::nullopt, Outputs&& scan_outputs = {}, Options&& options = {},
+    Env&&... env)
+{
+    using namespace detail;
+    using inputs = decltype(detail::evaluated_inputs(scan_inputs));
+    if constexpr (satisfied<options_and_policy<scan_batched_options, Options, Env...>,
+                      flat_arguments<States, inputs, Outputs>, carried_by_rows<States>, updated<States>,
+                      scanned_inputs<inputs, 2>, holds_sequence_lens<Lens>, written_by_body<Outputs, 2>,
+                      updates_rows<batch_rows, Body, States, inputs, Outputs, Options, Env...>>())
+        detail::run_scan_batched_into(body, detail::leaves(states), detail::evaluated_inputs(scan_inputs),
+            sequence_lens, detail::leaves(scan_outputs), detail::options_of<scan_batched_options>(options),
+            detail::policy_of(options, env...));
+}
+
+} // namespace xloom::inline XLOOM_ABI
+
+// ==== xloom/control_flow/scan_lanes.hpp ====
+// A batch of scans whose sequences are SIMD lanes: one body of one sequence, run for many at once.
 
 namespace xloom::inline XLOOM_ABI {
 

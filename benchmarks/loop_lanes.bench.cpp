@@ -1,0 +1,86 @@
+// An iteration to convergence of 10,007 sequences, the logistic map at many rates: one body by loop_lanes_into
+// (impl:xloom), and a loop for each sequence by hand (impl:hand).
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+
+#include <xloom/control_flow/loop_lanes.hpp>
+#include <xloom/interop/tbb.hpp>
+
+#include "support.hpp"
+#include "uniform.hpp"
+
+namespace {
+
+using namespace bench;
+using vector = xt::xtensor<float, 1>;
+
+constexpr std::int64_t most = 1000;
+
+constexpr auto logistic = [](auto& x, auto const& r) {
+    auto const before = x;
+    x = r * x * (1.0f - x);
+    return xloom::abs(x - before) > 1e-6f;
+};
+
+struct map_operands {
+    std::size_t iterations = 0; ///< of all sequences together
+    vector x, r;
+    xt::xtensor<std::int64_t, 1> counts;
+
+    map_operands()
+        : x(vector::from_shape({10007})),
+          r(2.2f + uniform<vector>({10007}, 1, 0.7)),
+          counts(xt::xtensor<std::int64_t, 1>::from_shape({10007}))
+    {
+        clear();
+        run(xloom::serial);
+        for (std::int64_t const count : counts)
+            iterations += static_cast<std::size_t>(count);
+    }
+
+    auto const& results() const { return x; }
+    void clear() { x.fill(0.3f); }
+    bool is_close_to(vector const& expected) const { return x == expected; }
+
+    template <class Policy>
+    void run(Policy const& policy)
+    {
+        x.fill(0.3f);
+        counts = xloom::loop_lanes_into(logistic, x, r, {.max_trip_count = most}, policy);
+    }
+};
+
+void hand(map_operands& o)
+{
+    for (std::size_t n = 0; n < o.x.size(); ++n) {
+        float x = 0.3f;
+        std::int64_t count = 0;
+        while (count < most) {
+            ++count;
+            if (!logistic(x, o.r(n)))
+                break;
+        }
+        o.x(n) = x;
+        o.counts(n) = count;
+    }
+}
+
+void serial(map_operands& o) { o.run(xloom::serial); }
+void by_two(map_operands& o)
+{
+    static xloom::tbb_policy const policy(2);
+    o.run(policy);
+}
+
+} // namespace
+
+int main(int argc, char** argv)
+{
+    std::string const name = "loop_lanes/f32/body:logistic/sequences:10007";
+    auto const make = [] { return map_operands(); };
+    add_case(name, make, std::vector<series<map_operands>>{{"hand", hand}, {"xloom", serial}});
+    add_case(name, make, std::vector<series<map_operands>>{{"xloom_serial", serial}, {"xloom", by_two}}, 2);
+    return run_cases(argc, argv);
+}
