@@ -1,9 +1,9 @@
-// An iteration to convergence of 10,007 sequences, the logistic map at many rates: one body by loop_lanes_into
-// (impl:xloom), and a loop for each sequence by hand (impl:hand).
+// An iteration to convergence of 10,007 sequences (with threads 200,003), the logistic map at many rates: one
+// body by loop_lanes_into (impl:xloom), and a loop for each sequence by hand (impl:hand).
 
 #include <algorithm>
 #include <cstdint>
-#include <limits>
+#include <string>
 
 #include <xloom/control_flow/loop_lanes.hpp>
 #include <xloom/interop/tbb.hpp>
@@ -29,10 +29,10 @@ struct map_operands {
     vector x, r;
     xt::xtensor<std::int64_t, 1> counts;
 
-    map_operands()
-        : x(vector::from_shape({10007})),
-          r(2.2f + uniform<vector>({10007}, 1, 0.7)),
-          counts(xt::xtensor<std::int64_t, 1>::from_shape({10007}))
+    explicit map_operands(std::size_t sequences)
+        : x(vector::from_shape({sequences})),
+          r(2.2f + uniform<vector>({sequences}, 1, 0.7)),
+          counts(xt::xtensor<std::int64_t, 1>::from_shape({sequences}))
     {
         clear();
         run(xloom::serial);
@@ -48,7 +48,7 @@ struct map_operands {
     void run(Policy const& policy)
     {
         x.fill(0.3f);
-        counts = xloom::loop_lanes_into(logistic, x, r, {.max_trip_count = most}, policy);
+        xloom::loop_lanes_into(logistic, x, r, counts, {.max_trip_count = most}, policy);
     }
 };
 
@@ -78,9 +78,12 @@ void by_two(map_operands& o)
 
 int main(int argc, char** argv)
 {
-    std::string const name = "loop_lanes/f32/body:logistic/sequences:10007";
-    auto const make = [] { return map_operands(); };
-    add_case(name, make, std::vector<series<map_operands>>{{"hand", hand}, {"xloom", serial}});
-    add_case(name, make, std::vector<series<map_operands>>{{"xloom_serial", serial}, {"xloom", by_two}}, 2);
+    auto const make = [](std::size_t sequences) { return [=] { return map_operands(sequences); }; };
+    auto const name = [](std::size_t sequences) {
+        return "loop_lanes/f32/body:logistic/sequences:" + std::to_string(sequences);
+    };
+    add_case(name(10007), make(10007), std::vector<series<map_operands>>{{"hand", hand}, {"xloom", serial}});
+    add_case(name(200003), make(200003),
+        std::vector<series<map_operands>>{{"xloom_serial", serial}, {"xloom", by_two}}, 2);
     return run_cases(argc, argv);
 }

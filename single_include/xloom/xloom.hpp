@@ -6233,7 +6233,7 @@ struct lane_axes {
 struct lane_shapes {
     std::string_view states_name;
     std::span<shape const> states, inputs, outputs;
-    std::string_view inputs_name = "scan_inputs";
+    std::string_view inputs_name = "scan_inputs", outputs_name = "scan_outputs";
 };
 
 /// Calls f(name, i, dims) for every operand.
@@ -6246,7 +6246,7 @@ constexpr void for_each_operand(lane_shapes const& of, F const& f)
     };
     each(of.states_name, of.states);
     each(of.inputs_name, of.inputs);
-    each("scan_outputs", of.outputs);
+    each(of.outputs_name, of.outputs);
 }
 
 /// Lists the sizes of operands along axis_of(name, dims), if they have one: all of them, or of more than an
@@ -6300,12 +6300,12 @@ constexpr lane_axes check_batch_axis(std::string_view op, scan_lanes_options con
     return {batch, 1 - batch};
 }
 
-/// Returns N of states and parameters [N], at least one, of a loop whose sequences are lanes.
+/// Returns N of states, parameters and trip counts [N] of a loop whose sequences are lanes; at least one.
 ///
 /// Errors    shape_error: other numbers of sequences.
 constexpr std::size_t check_loop_lanes(std::string_view op, lane_shapes const& of)
 {
-    return *common_size(op, of, ": all states and parameters must have the same number of sequences, but ",
+    return *common_size(op, of, ": all operands must have the same number of sequences, but ",
         ". Cut them to the same sequences.",
         [](std::string_view, shape const&) { return std::optional<std::size_t>(0); });
 }
@@ -11297,10 +11297,9 @@ class lane_loops<N, Body, std::tuple<Ss...>, std::tuple<Ps...>> {
     using integer = signed_integer<bytes>;
 
 public:
-    /// trip_counts has an item for each sequence.
     lane_loops(Body const& body, std::tuple<kernel::item_rows<Ss>...> const& states,
-        std::tuple<kernel::item_rows<Ps const>...> const& parameters, std::int64_t* trip_counts,
-        std::int64_t max_trip_count)
+        std::tuple<kernel::item_rows<Ps const>...> const& parameters,
+        kernel::item_rows<std::int64_t> const& trip_counts, std::int64_t max_trip_count)
         : body_(body),
           states_(states),
           parameters_(parameters),
@@ -11347,7 +11346,8 @@ private:
     void finish(std::size_t n)
     {
         --running_;
-        trip_counts_[sequence_[n]] = count_[n];
+        if (trip_counts_.first != nullptr)
+            *trip_counts_.at(0, sequence_[n]) = count_[n];
         detail::for_each_leaf(
             states_, [&](auto i, auto const& to) { *to.at(0, sequence_[n]) = std::get<i>(held_)[n]; });
     }
@@ -11385,7 +11385,7 @@ private:
     Body const& body_;
     std::tuple<kernel::item_rows<Ss>...> states_;
     std::tuple<kernel::item_rows<Ps const>...> parameters_;
-    std::int64_t* trip_counts_;
+    kernel::item_rows<std::int64_t> trip_counts_;
     std::int64_t max_trip_count_;
     std::size_t next_ = 0, running_ = 0;
     std::tuple<std::array<Ss, N>...> held_{};
@@ -11396,24 +11396,24 @@ private:
     integer active_[N]{};
 };
 
-/// Runs loops whose sequences are lanes, on the threads of a policy, and returns their trip counts. Requires
-/// checked operands.
+/// Runs loops whose sequences are lanes, on the threads of a policy. Requires checked operands; trip_counts may
+/// be omitted.
 template <class Body, class... Ss, class... Ps, class Policy>
-xt::xtensor<std::int64_t, 1> run_lane_loops(Body const& body, std::size_t sequences,
+void run_lane_loops(Body const& body, std::size_t sequences,
     std::tuple<kernel::item_rows<Ss>...> const& states,
-    std::tuple<kernel::item_rows<Ps const>...> const& parameters, std::int64_t max_trip_count,
-    Policy const& policy)
+    std::tuple<kernel::item_rows<Ps const>...> const& parameters,
+    kernel::item_rows<std::int64_t> const& trip_counts, std::int64_t max_trip_count, Policy const& policy)
 {
     constexpr std::size_t N = fewest_lanes * vectors_at_once<lane_state<Ss, false>...>();
-    auto trip_counts = xt::xtensor<std::int64_t, 1>::from_shape({sequences});
-    trip_counts.fill(0);
     if (max_trip_count > 0)
         detail::for_parts(lane_groups{sequences, 1}, policy, [&](std::size_t first, std::size_t last) {
             lane_loops<N, Body, std::tuple<Ss...>, std::tuple<Ps...>>(
-                body, states, parameters, trip_counts.data(), max_trip_count)
+                body, states, parameters, trip_counts, max_trip_count)
                 .run(first, last);
         });
-    return trip_counts;
+    else if (trip_counts.first != nullptr)
+        for (std::size_t n = 0; n < sequences; ++n)
+            *trip_counts.at(0, n) = 0;
 }
 
 } // namespace xloom::inline XLOOM_ABI::detail
@@ -11523,6 +11523,28 @@ struct of_single_lanes {
         static_assert(is_valid,
             "loop_lanes_into has at least one state; its states and parameters are tensors [N] "
             "of floats, doubles or integers of 32 or 64 bits; capture other values in the body");
+        return is_valid;
+    }
+};
+
+/// True for the type of trip_counts: a tensor [N] of std::int64_t, or std::tuple().
+template <class X>
+inline constexpr bool is_trip_counts = std::is_same_v<X, std::tuple<>>;
+template <tensor X>
+inline constexpr bool is_trip_counts<X> =
+    std::is_same_v<item_t<X>, std::int64_t> && enable_tensor<X>::rank == 1;
+
+/// Requires a variable for trip counts, or none.
+template <class Counts>
+struct holds_trip_counts {
+    static consteval bool holds()
+    {
+        constexpr bool is_valid = is_trip_counts<bare<Counts>> &&
+                                  is_writable<std::remove_reference_t<Counts>>::value &&
+                                  outlives_call<Counts>;
+        static_assert(is_valid,
+            "trip_counts is a variable [N] of std::int64_t, or a view of one, or std::tuple(); "
+            "it comes behind the parameters, before the options");
         return is_valid;
     }
 };
@@ -11698,24 +11720,30 @@ namespace xloom::inline XLOOM_ABI {
 
 namespace detail {
 
-template <class Body, class... States, class... Parameters, class Policy>
-xt::xtensor<std::int64_t, 1> run_loop_lanes_into(Body const& body, std::tuple<States&...> states,
-    std::tuple<Parameters...> const& params, loop_lanes_options const& options, Policy const& policy)
+template <class Body, class... States, class... Parameters, class... Counts, class Policy>
+void run_loop_lanes_into(Body const& body, std::tuple<States&...> states,
+    std::tuple<Parameters...> const& params, std::tuple<Counts&...> trip_counts,
+    loop_lanes_options const& options, Policy const& policy)
 {
     static constexpr std::string_view op = "xloom::loop_lanes_into";
-    std::size_t const N = detail::check_loop_lanes(
-        op, {"states", detail::shapes_of(states), detail::shapes_of(params), {}, "params"});
-    check_written(op, numbered("states", detail::traversals_of(states)),
+    std::size_t const N =
+        detail::check_loop_lanes(op, {"states", detail::shapes_of(states), detail::shapes_of(params),
+                                         detail::shapes_of(trip_counts), "params", "trip_counts"});
+    check_written(op,
+        all_operands(numbered("states", detail::traversals_of(states)),
+            numbered("trip_counts", detail::traversals_of(trip_counts))),
         numbered("params", detail::traversals_of(params)));
     auto const items = [](auto&... operands) { return std::tuple(detail::lane_items_of(operands, 0)...); };
-    return detail::run_lane_loops(body, N, std::apply(items, states), std::apply(items, params),
+    kernel::item_rows<std::int64_t> counts;
+    if constexpr (sizeof...(Counts) == 1)
+        counts = detail::lane_items_of(std::get<0>(trip_counts), 0);
+    detail::run_lane_loops(body, N, std::apply(items, states), std::apply(items, params), counts,
         options.max_trip_count.value_or((std::numeric_limits<std::int64_t>::max)()), policy);
 }
 
 } // namespace detail
 
-/// Runs an independent loop for each sequence of a batch, in place; the sequences are SIMD lanes. Returns the
-/// number of iterations of each, [N].
+/// Runs an independent loop for each sequence of a batch, in place; the sequences are SIMD lanes.
 ///
 ///     for n in range(N):                                # many at once
 ///         trip_counts[n], goes_on = 0, True
@@ -11726,8 +11754,8 @@ xt::xtensor<std::int64_t, 1> run_loop_lanes_into(Body const& body, std::tuple<St
 /// body(state&..., parameter const&...) -> condition, a comparison of lanes, computes with lanes as that of
 /// scan_lanes_into. A lane whose loop has ended takes the next sequence.
 ///
-/// Shapes    states [N], params [N].
-/// Types     float, double, and integers of 32 and 64 bits, each operand its own.
+/// Shapes    states [N], params [N]; trip_counts [N], the number of iterations of each; std::tuple() omits it.
+/// Types     float, double, and integers of 32 and 64 bits, each operand its own; trip_counts std::int64_t.
 /// Options   max_trip_count.
 /// Policy    sequences run on its threads. Several threads call the body at once.
 /// Errors    before the first write: shape_error, option_error, overlap_error. After an exception of the body
@@ -11735,8 +11763,8 @@ xt::xtensor<std::int64_t, 1> run_loop_lanes_into(Body const& body, std::tuple<St
 /// Order     any order of sequences. The body must not depend on other sequences: it is called as a const
 ///           callable, also for lanes that have ended or have none, whose results are dropped.
 /// Cost      every 16th iteration lanes take other sequences, so that those of short loops do not wait for
-///           the longest. The bits of a sequence depend neither on the other sequences nor on the number of
-///           threads or lanes.
+///           the longest. Allocates nothing. The bits of a sequence depend neither on the other sequences nor
+///           on the number of threads or lanes.
 /// Differs   from loop in the condition of each sequence. There are no outputs of each iteration.
 /// Source    JAX's vmap of while_loop.
 /// Example
@@ -11749,25 +11777,25 @@ xt::xtensor<std::int64_t, 1> run_loop_lanes_into(Body const& body, std::tuple<St
 ///     root = 0.5f * (root + square / root);
 ///     return root != before;
 /// };
-/// auto const counts = xloom::loop_lanes_into(improve, x, a, {.max_trip_count = 100});
+/// xt::xtensor<std::int64_t, 1> counts = {0, 0};
+/// xloom::loop_lanes_into(improve, x, a, counts, {.max_trip_count = 100});
 /// x; // = [2, 3]
 /// counts; // = [5, 1]
 /// ```
-template <class Body, class States, class Params = std::tuple<>, class Options = loop_lanes_options,
-    class... Env>
-xt::xtensor<std::int64_t, 1> loop_lanes_into(
-    Body&& body, States&& states, Params const& params = {}, Options&& options = {}, Env&&... env)
+template <class Body, class States, class Params = std::tuple<>, class Counts = std::tuple<>,
+    class Options = loop_lanes_options, class... Env>
+void loop_lanes_into(Body&& body, States&& states, Params const& params = {}, Counts&& trip_counts = {},
+    Options&& options = {}, Env&&... env)
 {
     using namespace detail;
     using inputs = decltype(detail::evaluated_inputs(params));
     if constexpr (satisfied<options_and_policy<loop_lanes_options, Options, Env...>,
                       flat_arguments<States, inputs>, updated<States>,
-                      of_single_lanes<leaves_t<States>, inputs>,
+                      of_single_lanes<leaves_t<States>, inputs>, holds_trip_counts<Counts>,
                       ends_lanes<std::remove_reference_t<Body>, leaves_t<States>, inputs>>())
-        return detail::run_loop_lanes_into(body, detail::leaves(states), detail::evaluated_inputs(params),
-            detail::options_of<loop_lanes_options>(options), detail::policy_of(options, env...));
-    else
-        return {}; // a value, so that one mistake gives one error
+        detail::run_loop_lanes_into(body, detail::leaves(states), detail::evaluated_inputs(params),
+            detail::leaves(trip_counts), detail::options_of<loop_lanes_options>(options),
+            detail::policy_of(options, env...));
 }
 
 } // namespace xloom::inline XLOOM_ABI

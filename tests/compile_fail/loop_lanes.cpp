@@ -10,6 +10,9 @@
 // 8: a state is updated in place, so it must not be const
 // 9: a body of lanes is called while it is const
 // 10: behind the operands and outputs come the options, then at most one policy
+// 11: trip_counts is a variable [N] of std::int64_t
+// 12: trip_counts is a variable [N] of std::int64_t
+// 13: trip_counts is a variable [N] of std::int64_t
 // clang-format on
 #include <xloom/control_flow/loop_lanes.hpp>
 
@@ -24,7 +27,8 @@ int main()
         return h > 1.0f;
     };
 #if CASE == 0
-    xloom::loop_lanes_into(body, x, a, {.max_trip_count = 3});
+    xt::xtensor<std::int64_t, 1> counts = {0, 0};
+    xloom::loop_lanes_into(body, x, a, counts, {.max_trip_count = 3});
     xloom::loop_lanes_into(body, std::tie(x), a + a);
 #elif CASE == 1
     xloom::loop_lanes_into(
@@ -59,6 +63,13 @@ int main()
         },
         x, a);
 #elif CASE == 10
-    xloom::loop_lanes_into(body, x, a, 3);
+    xloom::loop_lanes_into(body, x, a, std::tuple(), 3);
+#elif CASE == 11
+    xt::xtensor<int, 1> counts = {0, 0};
+    xloom::loop_lanes_into(body, x, a, counts);
+#elif CASE == 12
+    xloom::loop_lanes_into(body, x, a, xt::xtensor<std::int64_t, 1>{0, 0});
+#elif CASE == 13
+    xloom::loop_lanes_into(body, x, a, xloom::loop_lanes_options{});
 #endif
 }

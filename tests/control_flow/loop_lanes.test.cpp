@@ -49,8 +49,8 @@ void check_logistic(std::size_t N, std::int64_t most, Env&&... env)
         x(n) = T(0.3);
         r(n) = rate<T>(n);
     }
-    counts const found =
-        xloom::loop_lanes_into(logistic<T>, std::tie(x, before), r, {.max_trip_count = most}, env...);
+    counts found = counts::from_shape({N});
+    xloom::loop_lanes_into(logistic<T>, std::tie(x, before), r, found, {.max_trip_count = most}, env...);
     for (std::size_t n = 0; n < N; ++n) {
         number value = T(0.3), last = T(0);
         std::int64_t count = 0;
@@ -93,7 +93,8 @@ TEST_CASE("loop_lanes_into: states of several types, without parameters and with
         count = count + 1;
         return x != 1U;
     };
-    counts const found = xloom::loop_lanes_into(collatz, std::tie(number, steps));
+    counts found = counts::from_shape({N});
+    xloom::loop_lanes_into(collatz, std::tie(number, steps), std::tuple(), found);
     for (std::size_t n = 0; n < N; ++n) {
         std::int64_t count = 0;
         std::uint64_t x = n + 1;
@@ -117,7 +118,9 @@ TEST_CASE("loop_lanes_into: strided states and parameters")
         h = h / d;
         return h >= 1.0f;
     };
-    CHECK(xloom::loop_lanes_into(divide, x, divisor) == counts{2, 2, 2});
+    counts found = {0, 0, 0};
+    xloom::loop_lanes_into(divide, x, divisor, found);
+    CHECK(found == counts{2, 2, 2});
     CHECK(pairs == xt::xtensor<float, 2>{{0.5f, 1}, {0.5f, 1}, {0.5f, 1}});
 }
 
@@ -130,10 +133,16 @@ TEST_CASE("loop_lanes_into refuses operands that do not agree or overlap, and wr
         return h != h;
     };
     CHECK_THROWS_WITH_AS(xloom::loop_lanes_into(never, x, y),
-        "xloom::loop_lanes_into: all states and parameters must have the same number of sequences, but "
-        "states[0] has 3 (axis 0 of [3]) and params[0] has 2 (axis 0 of [2]). Cut them to the same "
-        "sequences.",
+        "xloom::loop_lanes_into: all operands must have the same number of sequences, but states[0] has 3 "
+        "(axis 0 of [3]) and params[0] has 2 (axis 0 of [2]). Cut them to the same sequences.",
         xloom::shape_error);
+    counts found = {1, 2};
+    CHECK_THROWS_WITH_AS(xloom::loop_lanes_into(never, x, x + x, found),
+        "xloom::loop_lanes_into: all operands must have the same number of sequences, but states[0] has 3 "
+        "(axis 0 of [3]), params[0] has 3 (axis 0 of [3]) and trip_counts[0] has 2 (axis 0 of [2]). Cut them "
+        "to the same sequences.",
+        xloom::shape_error);
+    CHECK(found == counts{1, 2});
     CHECK_THROWS_AS(xloom::loop_lanes_into(never, x, x), xloom::overlap_error);
     CHECK(x == vector<float>{1, 2, 3});
 }
@@ -147,7 +156,8 @@ TEST_CASE("loop_lanes_into: an exception of the body passes through")
         return h == 1.0f;
     };
     CHECK_THROWS_WITH_AS(xloom::loop_lanes_into(body, x), "body", std::runtime_error);
-    CHECK_THROWS_WITH_AS(xloom::loop_lanes_into(body, x, std::tuple(), {}, xloom::thread_policy(3)), "body",
+    CHECK_THROWS_WITH_AS(
+        xloom::loop_lanes_into(body, x, std::tuple(), std::tuple(), {}, xloom::thread_policy(3)), "body",
         std::runtime_error);
 }
 

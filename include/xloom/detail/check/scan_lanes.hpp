@@ -19,7 +19,7 @@ struct lane_axes {
 struct lane_shapes {
     std::string_view states_name;
     std::span<shape const> states, inputs, outputs;
-    std::string_view inputs_name = "scan_inputs";
+    std::string_view inputs_name = "scan_inputs", outputs_name = "scan_outputs";
 };
 
 /// Calls f(name, i, dims) for every operand.
@@ -32,7 +32,7 @@ constexpr void for_each_operand(lane_shapes const& of, F const& f)
     };
     each(of.states_name, of.states);
     each(of.inputs_name, of.inputs);
-    each("scan_outputs", of.outputs);
+    each(of.outputs_name, of.outputs);
 }
 
 /// Lists the sizes of operands along axis_of(name, dims), if they have one: all of them, or of more than an
@@ -86,12 +86,12 @@ constexpr lane_axes check_batch_axis(std::string_view op, scan_lanes_options con
     return {batch, 1 - batch};
 }
 
-/// Returns N of states and parameters [N], at least one, of a loop whose sequences are lanes.
+/// Returns N of states, parameters and trip counts [N] of a loop whose sequences are lanes; at least one.
 ///
 /// Errors    shape_error: other numbers of sequences.
 constexpr std::size_t check_loop_lanes(std::string_view op, lane_shapes const& of)
 {
-    return *common_size(op, of, ": all states and parameters must have the same number of sequences, but ",
+    return *common_size(op, of, ": all operands must have the same number of sequences, but ",
         ". Cut them to the same sequences.",
         [](std::string_view, shape const&) { return std::optional<std::size_t>(0); });
 }

@@ -59,10 +59,9 @@ class lane_loops<N, Body, std::tuple<Ss...>, std::tuple<Ps...>> {
     using integer = signed_integer<bytes>;
 
 public:
-    /// trip_counts has an item for each sequence.
     lane_loops(Body const& body, std::tuple<kernel::item_rows<Ss>...> const& states,
-        std::tuple<kernel::item_rows<Ps const>...> const& parameters, std::int64_t* trip_counts,
-        std::int64_t max_trip_count)
+        std::tuple<kernel::item_rows<Ps const>...> const& parameters,
+        kernel::item_rows<std::int64_t> const& trip_counts, std::int64_t max_trip_count)
         : body_(body),
           states_(states),
           parameters_(parameters),
@@ -109,7 +108,8 @@ private:
     void finish(std::size_t n)
     {
         --running_;
-        trip_counts_[sequence_[n]] = count_[n];
+        if (trip_counts_.first != nullptr)
+            *trip_counts_.at(0, sequence_[n]) = count_[n];
         detail::for_each_leaf(
             states_, [&](auto i, auto const& to) { *to.at(0, sequence_[n]) = std::get<i>(held_)[n]; });
     }
@@ -147,7 +147,7 @@ private:
     Body const& body_;
     std::tuple<kernel::item_rows<Ss>...> states_;
     std::tuple<kernel::item_rows<Ps const>...> parameters_;
-    std::int64_t* trip_counts_;
+    kernel::item_rows<std::int64_t> trip_counts_;
     std::int64_t max_trip_count_;
     std::size_t next_ = 0, running_ = 0;
     std::tuple<std::array<Ss, N>...> held_{};
@@ -158,24 +158,24 @@ private:
     integer active_[N]{};
 };
 
-/// Runs loops whose sequences are lanes, on the threads of a policy, and returns their trip counts. Requires
-/// checked operands.
+/// Runs loops whose sequences are lanes, on the threads of a policy. Requires checked operands; trip_counts may
+/// be omitted.
 template <class Body, class... Ss, class... Ps, class Policy>
-xt::xtensor<std::int64_t, 1> run_lane_loops(Body const& body, std::size_t sequences,
+void run_lane_loops(Body const& body, std::size_t sequences,
     std::tuple<kernel::item_rows<Ss>...> const& states,
-    std::tuple<kernel::item_rows<Ps const>...> const& parameters, std::int64_t max_trip_count,
-    Policy const& policy)
+    std::tuple<kernel::item_rows<Ps const>...> const& parameters,
+    kernel::item_rows<std::int64_t> const& trip_counts, std::int64_t max_trip_count, Policy const& policy)
 {
     constexpr std::size_t N = fewest_lanes * vectors_at_once<lane_state<Ss, false>...>();
-    auto trip_counts = xt::xtensor<std::int64_t, 1>::from_shape({sequences});
-    trip_counts.fill(0);
     if (max_trip_count > 0)
         detail::for_parts(lane_groups{sequences, 1}, policy, [&](std::size_t first, std::size_t last) {
             lane_loops<N, Body, std::tuple<Ss...>, std::tuple<Ps...>>(
-                body, states, parameters, trip_counts.data(), max_trip_count)
+                body, states, parameters, trip_counts, max_trip_count)
                 .run(first, last);
         });
-    return trip_counts;
+    else if (trip_counts.first != nullptr)
+        for (std::size_t n = 0; n < sequences; ++n)
+            *trip_counts.at(0, n) = 0;
 }
 
 } // namespace xloom::inline XLOOM_ABI::detail

@@ -2,6 +2,7 @@
 // The requirements on the types of a scan whose sequences are lanes, and its operands as matrices.
 
 #include <cstddef>
+#include <cstdint>
 #include <tuple>
 #include <type_traits>
 #include <utility>
@@ -112,6 +113,28 @@ struct of_single_lanes {
         static_assert(is_valid,
             "loop_lanes_into has at least one state; its states and parameters are tensors [N] "
             "of floats, doubles or integers of 32 or 64 bits; capture other values in the body");
+        return is_valid;
+    }
+};
+
+/// True for the type of trip_counts: a tensor [N] of std::int64_t, or std::tuple().
+template <class X>
+inline constexpr bool is_trip_counts = std::is_same_v<X, std::tuple<>>;
+template <tensor X>
+inline constexpr bool is_trip_counts<X> =
+    std::is_same_v<item_t<X>, std::int64_t> && enable_tensor<X>::rank == 1;
+
+/// Requires a variable for trip counts, or none.
+template <class Counts>
+struct holds_trip_counts {
+    static consteval bool holds()
+    {
+        constexpr bool is_valid = is_trip_counts<bare<Counts>> &&
+                                  is_writable<std::remove_reference_t<Counts>>::value &&
+                                  outlives_call<Counts>;
+        static_assert(is_valid,
+            "trip_counts is a variable [N] of std::int64_t, or a view of one, or std::tuple(); "
+            "it comes behind the parameters, before the options");
         return is_valid;
     }
 };
