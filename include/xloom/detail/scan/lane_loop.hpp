@@ -158,8 +158,8 @@ private:
     integer active_[N]{};
 };
 
-/// Runs loops whose sequences are lanes, on the threads of a policy. Requires checked operands; trip_counts may
-/// be omitted.
+/// Runs loops whose sequences are lanes, on the threads of a policy. Requires checked operands; trip_counts
+/// may be omitted.
 template <class Body, class... Ss, class... Ps, class Policy>
 void run_lane_loops(Body const& body, std::size_t sequences,
     std::tuple<kernel::item_rows<Ss>...> const& states,
