@@ -11754,7 +11754,7 @@ void run_loop_lanes_into(Body const& body, std::tuple<States&...> states,
 /// body(state&..., parameter const&...) -> condition, a comparison of lanes, computes with lanes as that of
 /// scan_lanes_into. A lane whose loop has ended takes the next sequence.
 ///
-/// Shapes    states [N], params [N]; trip_counts [N], the number of iterations of each; std::tuple() omits it.
+/// Shapes    states [N], params [N]; trip_counts [N], the iterations of each; std::tuple() omits it.
 /// Types     float, double, and integers of 32 and 64 bits, each operand its own; trip_counts std::int64_t.
 /// Options   max_trip_count.
 /// Policy    sequences run on its threads. Several threads call the body at once.
