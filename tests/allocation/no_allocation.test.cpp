@@ -3,8 +3,10 @@
 #include <doctest/doctest.h>
 
 #include <xloom/control_flow/loop.hpp>
+#include <xloom/control_flow/loop_lanes.hpp>
 #include <xloom/control_flow/scan.hpp>
 #include <xloom/control_flow/scan_batched.hpp>
+#include <xloom/control_flow/scan_lanes.hpp>
 #include <xloom/gradients/loop_vjp.hpp>
 #include <xloom/gradients/scan_vjp.hpp>
 #include <xloom/indexing/gather_nd.hpp>
@@ -193,6 +195,26 @@ TEST_CASE("loop_into allocates nothing after set-up, whatever the layout of its 
     };
     run(xt::xtensor<float, 2>(xt::zeros<float>({6, 4})));
     run(xt::xtensor<float, 2, xt::layout_type::column_major>(xt::zeros<float>({6, 4})));
+}
+
+TEST_CASE("scan_lanes_into allocates one buffer, loop_lanes_into nothing")
+{
+    xt::xtensor<float, 2> x = xt::ones<float>({70, 200}), s = xt::zeros<float>({70, 3});
+    xt::xtensor<float, 1> h = xt::zeros<float>({70}), limit = xt::ones<float>({70});
+    xt::xtensor<std::int64_t, 1> trip_counts = xt::zeros<std::int64_t>({70});
+    auto const sum = [](auto& a, auto& b, auto const& x_t, auto& y_t) { y_t = a = b[1] = a + x_t; };
+    auto const rise = [](auto& a, auto const& top) {
+        a = a + 0.125f;
+        return a < top;
+    };
+    std::size_t before = allocations();
+    xloom::scan_lanes_into(sum, std::tie(h, s), x, std::nullopt, x);
+    CHECK(allocations() - before == 1);
+    h.fill(0);
+    before = allocations();
+    xloom::loop_lanes_into(rise, h, limit, trip_counts);
+    CHECK(allocations() == before);
+    CHECK(trip_counts(69) == 8);
 }
 
 TEST_CASE("parallel scans and reductions of segments into the caller's results allocate nothing")
