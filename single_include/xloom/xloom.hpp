@@ -8929,11 +8929,13 @@ template <std::size_t Bytes, std::size_t N, class A, class B>
         return result();
     }
 }
+/// As above, of numbers that are the same in all lanes.
 template <std::size_t Bytes, std::size_t N, lane_item T>
 [[gnu::always_inline]] inline lanes<T, N> select(lane_mask<Bytes, N> const& condition, T a, T b)
 {
     return select(condition, lanes<T, N>(a), lanes<T, N>(b));
 }
+/// As above, of numbers or of lanes that one condition chooses.
 template <class T>
 constexpr T select(bool condition, T const& a, std::type_identity_t<T> const& b)
 {
@@ -8957,6 +8959,7 @@ template <lane_item T, std::size_t N>
         });
     }
 }
+/// As above, of a number.
 template <lane_item T>
 T abs(T x)
 {
@@ -8984,12 +8987,14 @@ template <class A, class B>
     result const first = a, second = b;
     return select(first < second, second, first);
 }
+/// As above, of numbers.
 template <class T>
     requires(!detail::is_lanes<T>)
 constexpr T(min)(T const& a, std::type_identity_t<T> const& b)
 {
     return b < a ? b : a;
 }
+/// As above, of numbers.
 template <class T>
     requires(!detail::is_lanes<T>)
 constexpr T(max)(T const& a, std::type_identity_t<T> const& b)
@@ -9003,7 +9008,19 @@ namespace xloom::inline XLOOM_ABI {
 
 namespace detail {
 
-/// Returns f of the batches that hold lanes.
+/// True for float, double, and lanes of them.
+template <class V>
+inline constexpr bool is_lane_float = std::same_as<V, float> || std::same_as<V, double>;
+template <class T, std::size_t N>
+inline constexpr bool is_lane_float<lanes<T, N>> = std::floating_point<T>;
+
+/// Returns f of numbers, or of the batches that hold lanes.
+template <class F, class T, class... Others>
+    requires std::floating_point<T>
+T by_batches(F const& f, T const& x, Others const&... others)
+{
+    return f(x, others...);
+}
 template <class F, class T, std::size_t N, class... Others>
 [[gnu::always_inline]] inline lanes<T, N> by_batches(
     F const& f, lanes<T, N> const& x, Others const&... others)
@@ -9023,95 +9040,60 @@ template <class F, class T, std::size_t N, class... Others>
 } // namespace detail
 
 /// Returns e to the power of x. Max error 1.2 ULP, of a subnormal result in units of the smallest number.
-template <std::floating_point T, std::size_t N>
-lanes<T, N> exp(lanes<T, N> const& x)
+template <class V>
+    requires detail::is_lane_float<V>
+V exp(V const& x)
 {
     return detail::by_batches([](auto const& v) { return kernel::lane_exp(v); }, x);
 }
-template <lane_item T>
-    requires std::floating_point<T>
-T exp(T x)
-{
-    return kernel::lane_exp(x);
-}
 
 /// Returns the natural logarithm of x: -infinity for 0, NaN below. Max error 1 ULP.
-template <std::floating_point T, std::size_t N>
-lanes<T, N> log(lanes<T, N> const& x)
+template <class V>
+    requires detail::is_lane_float<V>
+V log(V const& x)
 {
     return detail::by_batches([](auto const& v) { return kernel::lane_log(v); }, x);
-}
-template <lane_item T>
-    requires std::floating_point<T>
-T log(T x)
-{
-    return kernel::lane_log(x);
 }
 
 /// Returns the sine of x. Max error 1 ULP. Cost: a call of std::sin for each |x| above 3000, of doubles
 /// 800,000.
-template <std::floating_point T, std::size_t N>
-lanes<T, N> sin(lanes<T, N> const& x)
+template <class V>
+    requires detail::is_lane_float<V>
+V sin(V const& x)
 {
     return detail::by_batches([](auto const& v) { return kernel::lane_sin(v); }, x);
 }
-template <lane_item T>
-    requires std::floating_point<T>
-T sin(T x)
-{
-    return kernel::lane_sin(x);
-}
 
 /// Returns the cosine of x. Max error 1 ULP. Cost as that of sin.
-template <std::floating_point T, std::size_t N>
-lanes<T, N> cos(lanes<T, N> const& x)
+template <class V>
+    requires detail::is_lane_float<V>
+V cos(V const& x)
 {
     return detail::by_batches([](auto const& v) { return kernel::lane_cos(v); }, x);
 }
-template <lane_item T>
-    requires std::floating_point<T>
-T cos(T x)
-{
-    return kernel::lane_cos(x);
-}
 
 /// Returns the hyperbolic tangent of x. Max error 1.5 ULP.
-template <std::floating_point T, std::size_t N>
-lanes<T, N> tanh(lanes<T, N> const& x)
+template <class V>
+    requires detail::is_lane_float<V>
+V tanh(V const& x)
 {
     return detail::by_batches([](auto const& v) { return kernel::lane_tanh(v); }, x);
 }
-template <lane_item T>
-    requires std::floating_point<T>
-T tanh(T x)
-{
-    return kernel::lane_tanh(x);
-}
 
 /// Returns 1 / (1 + exp(-x)). Max error 2.5 ULP; 0 where it is below 1e-38, of doubles 1e-308.
-template <std::floating_point T, std::size_t N>
-lanes<T, N> sigmoid(lanes<T, N> const& x)
+template <class V>
+    requires detail::is_lane_float<V>
+V sigmoid(V const& x)
 {
     return detail::by_batches([](auto const& v) { return kernel::lane_sigmoid(v); }, x);
 }
-template <lane_item T>
-    requires std::floating_point<T>
-T sigmoid(T x)
-{
-    return kernel::lane_sigmoid(x);
-}
 
 /// Returns the square root of x, correctly rounded: NaN below 0.
-template <std::floating_point T, std::size_t N>
-lanes<T, N> sqrt(lanes<T, N> const& x)
+template <class V>
+    requires detail::is_lane_float<V>
+V sqrt(V const& x)
 {
     return detail::by_batches([](auto const& v) { return kernel::lane_sqrt(v); }, x);
-}
-template <lane_item T>
-    requires std::floating_point<T>
-T sqrt(T x)
-{
-    return kernel::lane_sqrt(x);
 }
 
 /// Returns x to the power of y, with the special values of std::pow. Max error 1.5 ULP, of floats 1. One of
@@ -9124,6 +9106,7 @@ auto pow(X const& x, Y const& y)
     return detail::by_batches(
         [](auto const& a, auto const& b) { return kernel::lane_pow(a, b); }, result(x), result(y));
 }
+/// As above, of numbers.
 template <lane_item T>
     requires std::floating_point<T>
 T pow(T x, std::type_identity_t<T> y)

@@ -288,11 +288,13 @@ template <std::size_t Bytes, std::size_t N, class A, class B>
         return result();
     }
 }
+/// As above, of numbers that are the same in all lanes.
 template <std::size_t Bytes, std::size_t N, lane_item T>
 [[gnu::always_inline]] inline lanes<T, N> select(lane_mask<Bytes, N> const& condition, T a, T b)
 {
     return select(condition, lanes<T, N>(a), lanes<T, N>(b));
 }
+/// As above, of numbers or of lanes that one condition chooses.
 template <class T>
 constexpr T select(bool condition, T const& a, std::type_identity_t<T> const& b)
 {
@@ -316,6 +318,7 @@ template <lane_item T, std::size_t N>
         });
     }
 }
+/// As above, of a number.
 template <lane_item T>
 T abs(T x)
 {
@@ -343,12 +346,14 @@ template <class A, class B>
     result const first = a, second = b;
     return select(first < second, second, first);
 }
+/// As above, of numbers.
 template <class T>
     requires(!detail::is_lanes<T>)
 constexpr T(min)(T const& a, std::type_identity_t<T> const& b)
 {
     return b < a ? b : a;
 }
+/// As above, of numbers.
 template <class T>
     requires(!detail::is_lanes<T>)
 constexpr T(max)(T const& a, std::type_identity_t<T> const& b)
