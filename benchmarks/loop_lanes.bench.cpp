@@ -1,7 +1,6 @@
 // An iteration to convergence of 10,007 sequences (with threads 200,003), the logistic map at many rates: one
 // body by loop_lanes_into (impl:xloom), and a loop for each sequence by hand (impl:hand).
 
-#include <algorithm>
 #include <cstdint>
 #include <string>
 

@@ -1,7 +1,6 @@
 #pragma once
 // A batch of loops whose sequences are SIMD lanes: one body of one sequence, run for many at once.
 
-#include <array>
 #include <cstdint>
 #include <limits>
 #include <string_view>
@@ -30,12 +29,11 @@ void run_loop_lanes_into(Body const& body, std::tuple<States&...> states,
         all_operands(numbered("states", detail::traversals_of(states)),
             numbered("trip_counts", detail::traversals_of(trip_counts))),
         numbered("params", detail::traversals_of(params)));
-    auto const items = [](auto&... operands) { return std::tuple(detail::lane_items_of(operands, 0)...); };
     kernel::item_rows<std::int64_t> counts;
     if constexpr (sizeof...(Counts) == 1)
         counts = detail::lane_items_of(std::get<0>(trip_counts), 0);
-    detail::run_lane_loops(body, N, std::apply(items, states), std::apply(items, params), counts,
-        options.max_trip_count.value_or((std::numeric_limits<std::int64_t>::max)()), policy);
+    detail::run_lane_loops(body, N, detail::lane_states_of(states, 0), detail::lane_inputs_of(params, 0),
+        counts, options.max_trip_count.value_or((std::numeric_limits<std::int64_t>::max)()), policy);
 }
 
 } // namespace detail
@@ -55,13 +53,13 @@ void run_loop_lanes_into(Body const& body, std::tuple<States&...> states,
 /// Types     float, double, and integers of 32 and 64 bits, each operand its own; trip_counts std::int64_t.
 /// Options   max_trip_count.
 /// Policy    sequences run on its threads. Several threads call the body at once.
-/// Errors    before the first write: shape_error, option_error, overlap_error. After an exception of the body
+/// Errors    before the first write: shape_error, overlap_error. After an exception of the body
 ///           the states of sequences whose loops had ended are final, the others initial.
 /// Order     any order of sequences. The body must not depend on other sequences: it is called as a const
 ///           callable, also for lanes that have ended or have none, whose results are dropped.
 /// Cost      every 16th iteration lanes take other sequences, so that those of short loops do not wait for
-///           the longest. Allocates nothing. The bits of a sequence depend neither on the other sequences nor
-///           on the number of threads or lanes.
+///           the longest. Allocates nothing on one thread. The bits of a sequence depend neither on the other
+///           sequences nor on the number of threads or lanes.
 /// Differs   from loop in the condition of each sequence. There are no outputs of each iteration.
 /// Source    JAX's vmap of while_loop.
 /// Example

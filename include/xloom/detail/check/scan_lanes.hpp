@@ -15,7 +15,7 @@ struct lane_axes {
     std::size_t batch, other;
 };
 
-/// The shapes of the operands of a call; `states` is the states' name in errors.
+/// The shapes of the operands of a call, and their names in errors.
 struct lane_shapes {
     std::string_view states_name;
     std::span<shape const> states, inputs, outputs;

@@ -5,7 +5,6 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <tuple>
 #include <utility>
 
@@ -37,30 +36,22 @@ template <std::size_t To, std::size_t From, std::size_t N>
     }
 }
 
-/// The call of the body of a loop: body(state&..., parameter const&...).
-template <std::size_t N, class Body, class States, class Parameters>
-struct lane_loop_call;
-template <std::size_t N, class Body, class... Ss, class... Ps>
-struct lane_loop_call<N, Body, std::tuple<Ss...>, std::tuple<Ps...>>
-    : call_of<Body, std::tuple<lanes<Ss, N>&..., lanes<Ps, N> const&...>> {};
-
 template <class Condition>
 inline constexpr std::size_t mask_bytes = 0;
 template <std::size_t Bytes, std::size_t N>
 inline constexpr std::size_t mask_bytes<lane_mask<Bytes, N>> = Bytes;
 
-/// Loops of N sequences at once. States hold Ss, parameters Ps.
+/// Loops of N sequences at once.
 template <std::size_t N, class Body, class States, class Parameters>
 class lane_loops;
-template <std::size_t N, class Body, class... Ss, class... Ps>
-class lane_loops<N, Body, std::tuple<Ss...>, std::tuple<Ps...>> {
-    using call = lane_loop_call<N, Body, std::tuple<Ss...>, std::tuple<Ps...>>;
-    static constexpr std::size_t bytes = mask_bytes<bare<typename call::result>>;
-    using integer = signed_integer<bytes>;
+template <std::size_t N, class Body, class... S, class... P>
+class lane_loops<N, Body, std::tuple<S...>, std::tuple<P...>> {
+    using call = lane_scan_call<N, Body, std::tuple<S...>, std::tuple<P...>, std::tuple<>>;
+    using integer = signed_integer<mask_bytes<bare<typename call::result>>>;
 
 public:
-    lane_loops(Body const& body, std::tuple<kernel::item_rows<Ss>...> const& states,
-        std::tuple<kernel::item_rows<Ps const>...> const& parameters,
+    /// trip_counts may be omitted.
+    lane_loops(Body const& body, std::tuple<S...> const& states, std::tuple<P...> const& parameters,
         kernel::item_rows<std::int64_t> const& trip_counts, std::int64_t max_trip_count)
         : body_(body),
           states_(states),
@@ -99,10 +90,12 @@ private:
         sequence_[n] = next_++;
         count_[n] = 0;
         ++running_;
-        detail::for_each_leaf(
-            states_, [&](auto i, auto const& from) { std::get<i>(held_)[n] = *from.at(0, sequence_[n]); });
-        detail::for_each_leaf(parameters_,
-            [&](auto i, auto const& from) { std::get<i>(given_)[n] = *from.at(0, sequence_[n]); });
+        auto const load = [&](auto const& from, auto& to) {
+            detail::for_each_leaf(from,
+                [&](auto i, auto const& each) { std::get<i>(to)[n] = *each.items.at(0, sequence_[n]); });
+        };
+        load(states_, held_);
+        load(parameters_, given_);
     }
 
     void finish(std::size_t n)
@@ -111,7 +104,7 @@ private:
         if (trip_counts_.first != nullptr)
             *trip_counts_.at(0, sequence_[n]) = count_[n];
         detail::for_each_leaf(
-            states_, [&](auto i, auto const& to) { *to.at(0, sequence_[n]) = std::get<i>(held_)[n]; });
+            states_, [&](auto i, auto const& to) { *to.items.at(0, sequence_[n]) = std::get<i>(held_)[n]; });
     }
 
     /// Runs a round of the lanes that are active.
@@ -125,19 +118,19 @@ private:
         auto active = lanes<integer, N>::load(active_) != integer(0);
         lanes<integer, N> count = integer(0);
         [&]<std::size_t... s, std::size_t... p>(std::index_sequence<s...>, std::index_sequence<p...>) {
-            std::tuple states(lanes<Ss, N>::load(std::get<s>(held_).data())...);
-            std::tuple const parameters(lanes<Ps, N>::load(std::get<p>(given_).data())...);
+            std::tuple states(lanes<typename S::item, N>::load(std::get<s>(held_).data())...);
+            std::tuple const parameters(lanes<typename P::item, N>::load(std::get<p>(given_).data())...);
             for (std::size_t k = 0; k < round && any_lane(active); ++k) {
                 auto const before = states;
                 auto const goes_on = body_(std::get<s>(states)..., std::get<p>(parameters)...);
-                ((std::get<s>(states) =
-                         select(resized<sizeof(Ss)>(active), std::get<s>(states), std::get<s>(before))),
+                ((std::get<s>(states) = select(
+                      resized<sizeof(typename S::item)>(active), std::get<s>(states), std::get<s>(before))),
                     ...);
                 count = count + select(active, integer(1), integer(0));
                 active = active & goes_on & (count < limit);
             }
             (std::get<s>(states).store(std::get<s>(held_).data()), ...);
-        }(std::index_sequence_for<Ss...>(), std::index_sequence_for<Ps...>());
+        }(std::index_sequence_for<S...>(), std::index_sequence_for<P...>());
         count.store(counted);
         select(active, lanes<integer, N>(integer(1)), lanes<integer, N>(integer(0))).store(active_);
         for (std::size_t n = 0; n < N; ++n)
@@ -145,13 +138,13 @@ private:
     }
 
     Body const& body_;
-    std::tuple<kernel::item_rows<Ss>...> states_;
-    std::tuple<kernel::item_rows<Ps const>...> parameters_;
+    std::tuple<S...> states_;
+    std::tuple<P...> parameters_;
     kernel::item_rows<std::int64_t> trip_counts_;
     std::int64_t max_trip_count_;
     std::size_t next_ = 0, running_ = 0;
-    std::tuple<std::array<Ss, N>...> held_{};
-    std::tuple<std::array<Ps, N>...> given_{};
+    std::tuple<std::array<typename S::item, N>...> held_{};
+    std::tuple<std::array<typename P::item, N>...> given_{};
     std::array<std::size_t, N> sequence_{};
     std::array<std::int64_t, N> count_{};
     std::array<bool, N> is_taken_{};
@@ -160,16 +153,15 @@ private:
 
 /// Runs loops whose sequences are lanes, on the threads of a policy. Requires checked operands; trip_counts
 /// may be omitted.
-template <class Body, class... Ss, class... Ps, class Policy>
-void run_lane_loops(Body const& body, std::size_t sequences,
-    std::tuple<kernel::item_rows<Ss>...> const& states,
-    std::tuple<kernel::item_rows<Ps const>...> const& parameters,
-    kernel::item_rows<std::int64_t> const& trip_counts, std::int64_t max_trip_count, Policy const& policy)
+template <class Body, class... S, class... P, class Policy>
+void run_lane_loops(Body const& body, std::size_t sequences, std::tuple<S...> const& states,
+    std::tuple<P...> const& parameters, kernel::item_rows<std::int64_t> const& trip_counts,
+    std::int64_t max_trip_count, Policy const& policy)
 {
-    constexpr std::size_t N = fewest_lanes * vectors_at_once<lane_state<Ss, false>...>();
+    constexpr std::size_t N = fewest_lanes * vectors_at_once<S...>();
     if (max_trip_count > 0)
         detail::for_parts(lane_groups{sequences, 1}, policy, [&](std::size_t first, std::size_t last) {
-            lane_loops<N, Body, std::tuple<Ss...>, std::tuple<Ps...>>(
+            lane_loops<N, Body, std::tuple<S...>, std::tuple<P...>>(
                 body, states, parameters, trip_counts, max_trip_count)
                 .run(first, last);
         });

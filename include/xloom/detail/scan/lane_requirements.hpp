@@ -139,20 +139,13 @@ struct holds_trip_counts {
     }
 };
 
-/// The call of the body of a loop: body(state&..., parameter const&...).
-template <class Body, class States, class Parameters>
-struct lane_end_call;
-template <class Body, class... Xs, class... Ps>
-struct lane_end_call<Body, std::tuple<Xs...>, std::tuple<Ps...>>
-    : lane_loop_call<fewest_lanes, Body, std::tuple<item_t<bare<Xs>>...>, std::tuple<item_t<bare<Ps>>...>> {};
-
 /// Requires a body that updates lanes of states and says in which of them its loop goes on.
 template <class Body, class States, class Parameters>
 struct ends_lanes {
     static consteval bool holds()
     {
-        using call = lane_end_call<Body, States, Parameters>;
-        using const_call = lane_end_call<Body const, States, Parameters>;
+        using call = lane_update_call<Body, States, Parameters, std::tuple<>>;
+        using const_call = lane_update_call<Body const, States, Parameters, std::tuple<>>;
         if constexpr (!takes_lanes<call, const_call>::holds())
             return false;
         else if constexpr (!writes_by_reference<const_call>::holds())
