@@ -8426,6 +8426,10 @@ using lanes_t = typename detail::lanes_of<T>::type;
 template <class T>
 inline constexpr std::size_t lane_count = detail::lanes_of<T>::count;
 
+/// The signed integer of 4 or 8 bytes.
+template <std::size_t Bytes>
+using signed_integer = std::conditional_t<Bytes == 4, std::int32_t, std::int64_t>;
+
 /// The numbers of the lanes of a vector of Ts.
 template <class T>
 using lane_numbers = std::make_index_sequence<lane_count<T>>;
@@ -8444,14 +8448,21 @@ template <class T>
     std::memcpy(to, &lanes, sizeof lanes);
 }
 
+namespace detail {
+
+template <class T, std::size_t... I>
+[[gnu::always_inline]] inline lanes_t<T> broadcast(T x, std::index_sequence<I...>)
+{
+    return lanes_t<T>{(static_cast<void>(I), x)...};
+}
+
+} // namespace detail
+
 /// Returns a vector whose lanes all are x.
 template <class T>
 [[gnu::always_inline]] inline lanes_t<T> broadcast(T x)
 {
-    lanes_t<T> lanes{};
-    for (std::size_t i = 0; i < lane_count<T>; ++i)
-        lanes[i] = x;
-    return lanes;
+    return detail::broadcast(x, lane_numbers<T>{});
 }
 
 /// True if a comparison of lanes of at least 32 bits is true for all of them.
@@ -8497,14 +8508,11 @@ template <class T>
 #elif defined(__AVX__) && !defined(XLOOM_NO_SIMD)
 namespace detail {
 
-template <std::size_t Bytes>
-using signed_of = std::conditional_t<Bytes == 4, int, long long>;
-
 /// A vector of the type T whose first `count` lanes, or all, have all bits set, the others none.
 template <class T>
 [[gnu::always_inline]] inline __m256i lane_mask(std::size_t count)
 {
-    using item = signed_of<sizeof(T)>;
+    using item = signed_integer<sizeof(T)>;
     typedef item vector __attribute__((vector_size(lane_bytes)));
     vector numbers{};
     for (std::size_t i = 0; i < lane_count<T>; ++i)
@@ -8655,523 +8663,12 @@ template <class T, std::size_t Half>
 
 } // namespace xloom::inline XLOOM_ABI::kernel
 
-namespace xloom::inline XLOOM_ABI {
-
-/// True for the types of numbers that lanes hold: float, double, and integers of 32 and 64 bits.
-template <class T>
-concept lane_item = std::same_as<T, float> || std::same_as<T, double> ||
-                    (std::integral<T> && (sizeof(T) == 4 || sizeof(T) == 8));
-
-template <lane_item T, std::size_t N>
-class lanes;
-
-namespace detail {
-
-/// The least number of lanes: those of a register of 32-bit items, 1 without vector units.
-inline constexpr std::size_t fewest_lanes = kernel::lane_count<std::int32_t>;
-
-template <std::size_t Bytes>
-using signed_integer = std::conditional_t<Bytes == 4, std::int32_t, std::int64_t>;
-
-/// The type of one register of a mask; bool without vector units.
-template <std::size_t Bytes>
-using mask_part =
-    std::conditional_t<kernel::has_lanes<std::int32_t>, kernel::lanes_t<signed_integer<Bytes>>, bool>;
-
-/// Requires a body that does not branch on lanes.
-template <class To>
-struct no_branch {
-    static consteval bool holds()
-    {
-        static_assert(never<To>,
-            "a body of lanes computes with many sequences at once, so that it cannot branch on their values; "
-            "write xloom::select(condition, a, b) in place of if and ?:, and & and | in place of && and ||");
-        return false;
-    }
-};
-
-/// Requires that a number beside lanes of Ts is one of theirs.
-template <class Number, class T>
-struct number_beside_lanes {
-    static consteval bool holds()
-    {
-        constexpr bool is_valid =
-            !(std::floating_point<Number> && (std::integral<T> || sizeof(Number) > sizeof(T)));
-        static_assert(is_valid, "a number would be rounded to the type of the lanes beside it; write 0.5f in "
-                                "place of 0.5, or cast it");
-        return is_valid;
-    }
-};
-
-} // namespace detail
-
-/// The result of a comparison of N lanes whose items have `Bytes` bytes: what select chooses by.
-///
-/// It does not convert to bool, because lanes may differ: where a body of scalars has if, ?:, && or ||, one
-/// of lanes has select, & and |.
-template <std::size_t Bytes, std::size_t N>
-class lane_mask {
-public:
-    using part = detail::mask_part<Bytes>;
-    static constexpr std::size_t parts = N / kernel::lane_count<detail::signed_integer<Bytes>>;
-
-    [[gnu::always_inline]] part const& operator[](std::size_t i) const { return parts_[i]; }
-    [[gnu::always_inline]] part& operator[](std::size_t i) { return parts_[i]; }
-
-    template <std::same_as<bool> To>
-    operator To() const
-    {
-        return detail::no_branch<To>::holds();
-    }
-
-    [[gnu::always_inline]] friend lane_mask operator&(lane_mask const& a, lane_mask const& b)
-    {
-        return made([&](std::size_t i) { return static_cast<part>(a[i] & b[i]); });
-    }
-    [[gnu::always_inline]] friend lane_mask operator|(lane_mask const& a, lane_mask const& b)
-    {
-        return made([&](std::size_t i) { return static_cast<part>(a[i] | b[i]); });
-    }
-    [[gnu::always_inline]] friend lane_mask operator!(lane_mask const& a)
-    {
-        return made([&](std::size_t i) {
-            if constexpr (std::same_as<part, bool>)
-                return !a[i];
-            else
-                return ~a[i];
-        });
-    }
-
-    /// Returns the mask whose parts are f(0), f(1), ...
-    template <class F>
-    [[gnu::always_inline]] static lane_mask made(F const& f)
-    {
-        lane_mask mask;
-        [&]<std::size_t... I>(std::index_sequence<I...>) __attribute__((always_inline))
-        {
-            ((mask.parts_[I] = f(I)), ...);
-        }
-        (std::make_index_sequence<parts>());
-        return mask;
-    }
-
-private:
-    part parts_[parts];
-};
-
-/// N numbers, each of another sequence, on which all operators work at once; without SIMD units N is 1.
-///
-/// A number of type T converts to lanes that are all equal. A product is rounded before it is used: no
-/// compiler contracts it with a sum, so that a sequence has the same bits in every lane and for every N.
-///
-/// Types     float, double, and integers of 32 and 64 bits. A double beside lanes of floats is an error,
-///           because it would be rounded; write 0.5f.
-template <lane_item T, std::size_t N>
-class lanes {
-    static_assert(N % detail::fewest_lanes == 0, "N must be a multiple of the lanes of a register");
-
-public:
-    using item = T;
-    using part = kernel::lanes_t<T>;
-    using mask = lane_mask<sizeof(T), N>;
-
-    static constexpr std::size_t size = N, parts = N / kernel::lane_count<T>;
-
-    lanes() = default;
-    template <class Number>
-        requires std::is_arithmetic_v<Number>
-    [[gnu::always_inline]] lanes(Number x)
-    {
-        if constexpr (detail::number_beside_lanes<Number, T>::holds())
-            *this = made([&](std::size_t) { return static_cast<T>(x) - part{}; }); // of -0, too
-    }
-    /// Converts each number as static_cast does.
-    template <class From>
-    [[gnu::always_inline]] explicit lanes(lanes<From, N> const& from)
-    {
-        if constexpr (sizeof(From) == sizeof(T) && kernel::has_lanes<T>) {
-            *this = made([&](std::size_t i) { return __builtin_convertvector(from[i], part); });
-        } else {
-            From items[N];
-            T converted[N];
-            from.store(items);
-            for (std::size_t i = 0; i < N; ++i)
-                converted[i] = static_cast<T>(items[i]);
-            *this = load(converted);
-        }
-    }
-
-    [[gnu::always_inline]] static lanes load(T const* from)
-    {
-        return made([&](std::size_t i) { return kernel::load_lanes(from + i * kernel::lane_count<T>); });
-    }
-    [[gnu::always_inline]] void store(T* to) const
-    {
-        for_each_part([&](std::size_t i) { kernel::store_lanes(to + i * kernel::lane_count<T>, parts_[i]); });
-    }
-
-    /// One of the vectors that hold the numbers.
-    [[gnu::always_inline]] part const& operator[](std::size_t i) const { return parts_[i]; }
-
-    /// Returns the lanes whose vectors are f(0), f(1), ...
-    template <class F>
-    [[gnu::always_inline]] static lanes made(F const& f)
-    {
-        lanes x;
-        for_each_part([&](std::size_t i) { x.parts_[i] = f(i); });
-        return x;
-    }
-
-    [[gnu::always_inline]] friend lanes operator+(lanes const& a, lanes const& b)
-    {
-        return made([&](std::size_t i) { return a[i] + b[i]; });
-    }
-    [[gnu::always_inline]] friend lanes operator-(lanes const& a, lanes const& b)
-    {
-        return made([&](std::size_t i) { return a[i] - b[i]; });
-    }
-    [[gnu::always_inline]] friend lanes operator*(lanes const& a, lanes const& b)
-    {
-        return made([&](std::size_t i) {
-            if constexpr (std::floating_point<T>)
-                return detail::rounded_product(a[i], b[i]);
-            else
-                return a[i] * b[i];
-        });
-    }
-    [[gnu::always_inline]] friend lanes operator/(lanes const& a, lanes const& b)
-    {
-        return made([&](std::size_t i) { return a[i] / b[i]; });
-    }
-    [[gnu::always_inline]] friend lanes operator-(lanes const& a)
-    {
-        return made([&](std::size_t i) { return -a[i]; });
-    }
-    [[gnu::always_inline]] friend lanes operator+(lanes const& a) { return a; }
-
-    [[gnu::always_inline]] friend lanes& operator+=(lanes& a, lanes const& b) { return a = a + b; }
-    [[gnu::always_inline]] friend lanes& operator-=(lanes& a, lanes const& b) { return a = a - b; }
-    [[gnu::always_inline]] friend lanes& operator*=(lanes& a, lanes const& b) { return a = a * b; }
-    [[gnu::always_inline]] friend lanes& operator/=(lanes& a, lanes const& b) { return a = a / b; }
-
-#define XLOOM_COMPARISON(op)                                                                                 \
-    [[gnu::always_inline]] friend mask operator op(lanes const& a, lanes const& b)                           \
-    {                                                                                                        \
-        return mask::made([&](std::size_t i) { return (typename mask::part)(a[i] op b[i]); });               \
-    }
-    XLOOM_COMPARISON(<)
-    XLOOM_COMPARISON(>)
-    XLOOM_COMPARISON(<=)
-    XLOOM_COMPARISON(>=)
-    XLOOM_COMPARISON(==)
-    XLOOM_COMPARISON(!=)
-#undef XLOOM_COMPARISON
-
-#define XLOOM_INTEGER_OPERATOR(op)                                                                           \
-    [[gnu::always_inline]] friend lanes operator op(lanes const& a, lanes const& b)                          \
-        requires std::integral<T>                                                                            \
-    {                                                                                                        \
-        return made([&](std::size_t i) { return a[i] op b[i]; });                                            \
-    }
-    XLOOM_INTEGER_OPERATOR(%)
-    XLOOM_INTEGER_OPERATOR(&)
-    XLOOM_INTEGER_OPERATOR(|)
-    XLOOM_INTEGER_OPERATOR(^)
-    XLOOM_INTEGER_OPERATOR(<<)
-    XLOOM_INTEGER_OPERATOR(>>)
-#undef XLOOM_INTEGER_OPERATOR
-
-private:
-    template <class F>
-    [[gnu::always_inline]] static void for_each_part(F const& f)
-    {
-        [&]<std::size_t... I>(std::index_sequence<I...>) __attribute__((always_inline)) { (f(I), ...); }
-        (std::make_index_sequence<parts>());
-    }
-
-    part parts_[parts]{};
-};
-
-namespace detail {
-
-template <class T>
-inline constexpr bool is_lanes = false;
-template <class T, std::size_t N>
-inline constexpr bool is_lanes<lanes<T, N>> = true;
-
-/// Requires that a condition chooses among numbers of the size of those that were compared.
-template <class T, std::size_t Bytes>
-struct chosen_by_comparison {
-    static consteval bool holds()
-    {
-        static_assert(sizeof(T) == Bytes,
-            "a condition chooses among numbers of the size of those that were compared; cast them");
-        return sizeof(T) == Bytes;
-    }
-};
-
-/// The common type of two values one of which is lanes, the other lanes of the same type or a number.
-template <class A, class B>
-using either_lanes = std::conditional_t<is_lanes<A>, A, B>;
-
-} // namespace detail
-
-/// Returns a where the condition is true, else b: lane by lane; for a bool one of the two.
-template <std::size_t Bytes, std::size_t N, class A, class B>
-    requires(detail::is_lanes<A> || detail::is_lanes<B>)
-[[gnu::always_inline]] inline auto select(lane_mask<Bytes, N> const& condition, A const& a, B const& b)
-{
-    using result = detail::either_lanes<A, B>;
-    if constexpr (detail::chosen_by_comparison<typename result::item, Bytes>::holds()) {
-        result const yes = a, no = b;
-        return result::made([&](std::size_t i) { return condition[i] ? yes[i] : no[i]; });
-    } else {
-        return result();
-    }
-}
-/// As above, of numbers that are the same in all lanes.
-template <std::size_t Bytes, std::size_t N, lane_item T>
-[[gnu::always_inline]] inline lanes<T, N> select(lane_mask<Bytes, N> const& condition, T a, T b)
-{
-    return select(condition, lanes<T, N>(a), lanes<T, N>(b));
-}
-/// As above, of numbers or of lanes that one condition chooses.
-template <class T>
-constexpr T select(bool condition, T const& a, std::type_identity_t<T> const& b)
-{
-    return condition ? a : b;
-}
-
-/// Returns |x|, without the sign of -0 and NaN.
-template <lane_item T, std::size_t N>
-[[gnu::always_inline]] inline lanes<T, N> abs(lanes<T, N> const& x)
-{
-    if constexpr (std::integral<T>) {
-        return select(x < T(0), -x, x);
-    } else if constexpr (!kernel::has_lanes<T>) {
-        return lanes<T, N>::made([&](std::size_t i) { return std::abs(x[i]); });
-    } else {
-        using integer = detail::signed_integer<sizeof(T)>;
-        using bits = kernel::lanes_t<integer>;
-        return lanes<T, N>::made([&](std::size_t i) {
-            return reinterpret_cast<typename lanes<T, N>::part>(
-                reinterpret_cast<bits>(x[i]) & (std::numeric_limits<integer>::max)());
-        });
-    }
-}
-/// As above, of a number.
-template <lane_item T>
-T abs(T x)
-{
-    if constexpr (std::unsigned_integral<T>)
-        return x;
-    else
-        return std::abs(x);
-}
-
-/// Returns b if b < a, else a: NaN if a is NaN, or both are.
-template <class A, class B>
-    requires(detail::is_lanes<A> || detail::is_lanes<B>)
-[[gnu::always_inline]] inline auto(min)(A const& a, B const& b)
-{
-    using result = detail::either_lanes<A, B>;
-    result const first = a, second = b;
-    return select(second < first, second, first);
-}
-/// Returns b if a < b, else a: NaN if a is NaN, or both are.
-template <class A, class B>
-    requires(detail::is_lanes<A> || detail::is_lanes<B>)
-[[gnu::always_inline]] inline auto(max)(A const& a, B const& b)
-{
-    using result = detail::either_lanes<A, B>;
-    result const first = a, second = b;
-    return select(first < second, second, first);
-}
-/// As above, of numbers.
-template <class T>
-    requires(!detail::is_lanes<T>)
-constexpr T(min)(T const& a, std::type_identity_t<T> const& b)
-{
-    return b < a ? b : a;
-}
-/// As above, of numbers.
-template <class T>
-    requires(!detail::is_lanes<T>)
-constexpr T(max)(T const& a, std::type_identity_t<T> const& b)
-{
-    return a < b ? b : a;
-}
-
-} // namespace xloom::inline XLOOM_ABI
-
-namespace xloom::inline XLOOM_ABI {
-
-namespace detail {
-
-/// True for float, double, and lanes of them.
-template <class V>
-inline constexpr bool is_lane_float = std::same_as<V, float> || std::same_as<V, double>;
-template <class T, std::size_t N>
-inline constexpr bool is_lane_float<lanes<T, N>> = std::floating_point<T>;
-
-/// Returns f of numbers, or of the batches that hold lanes.
-template <class F, class T, class... Others>
-    requires std::floating_point<T>
-T by_batches(F const& f, T const& x, Others const&... others)
-{
-    return f(x, others...);
-}
-template <class F, class T, std::size_t N, class... Others>
-[[gnu::always_inline]] inline lanes<T, N> by_batches(
-    F const& f, lanes<T, N> const& x, Others const&... others)
-{
-    using batch = kernel::batch_t<T>;
-    using part = typename lanes<T, N>::part;
-    if constexpr (sizeof(batch) == sizeof(part)) {
-        return lanes<T, N>::made([&](std::size_t i) {
-            return std::bit_cast<part>(f(std::bit_cast<batch>(x[i]), std::bit_cast<batch>(others[i])...));
-        });
-    } else { // a type or a target whose vectors only xsimd has
-        return lanes<T, N>::made(
-            [&](std::size_t i) { return kernel::first_item<T>(f(batch(x[i]), batch(others[i])...)); });
-    }
-}
-
-} // namespace detail
-
-/// Returns e to the power of x. Max error 1.2 ULP, of a subnormal result in units of the smallest number.
-template <class V>
-    requires detail::is_lane_float<V>
-V exp(V const& x)
-{
-    return detail::by_batches([](auto const& v) { return kernel::lane_exp(v); }, x);
-}
-
-/// Returns the natural logarithm of x: -infinity for 0, NaN below. Max error 1 ULP.
-template <class V>
-    requires detail::is_lane_float<V>
-V log(V const& x)
-{
-    return detail::by_batches([](auto const& v) { return kernel::lane_log(v); }, x);
-}
-
-/// Returns the sine of x. Max error 1 ULP. Cost: a call of std::sin for each |x| above 3000, of doubles
-/// 800,000.
-template <class V>
-    requires detail::is_lane_float<V>
-V sin(V const& x)
-{
-    return detail::by_batches([](auto const& v) { return kernel::lane_sin(v); }, x);
-}
-
-/// Returns the cosine of x. Max error 1 ULP. Cost as that of sin.
-template <class V>
-    requires detail::is_lane_float<V>
-V cos(V const& x)
-{
-    return detail::by_batches([](auto const& v) { return kernel::lane_cos(v); }, x);
-}
-
-/// Returns the hyperbolic tangent of x. Max error 1.5 ULP.
-template <class V>
-    requires detail::is_lane_float<V>
-V tanh(V const& x)
-{
-    return detail::by_batches([](auto const& v) { return kernel::lane_tanh(v); }, x);
-}
-
-/// Returns 1 / (1 + exp(-x)). Max error 2.5 ULP; 0 where it is below 1e-38, of doubles 1e-308.
-template <class V>
-    requires detail::is_lane_float<V>
-V sigmoid(V const& x)
-{
-    return detail::by_batches([](auto const& v) { return kernel::lane_sigmoid(v); }, x);
-}
-
-/// Returns the square root of x, correctly rounded: NaN below 0.
-template <class V>
-    requires detail::is_lane_float<V>
-V sqrt(V const& x)
-{
-    return detail::by_batches([](auto const& v) { return kernel::lane_sqrt(v); }, x);
-}
-
-/// Returns x to the power of y, with the special values of std::pow. Max error 1.5 ULP, of floats 1. One of
-/// the two may be a number.
-template <class X, class Y>
-    requires(detail::is_lanes<X> || detail::is_lanes<Y>)
-auto pow(X const& x, Y const& y)
-{
-    using result = detail::either_lanes<X, Y>;
-    return detail::by_batches(
-        [](auto const& a, auto const& b) { return kernel::lane_pow(a, b); }, result(x), result(y));
-}
-/// As above, of numbers.
-template <lane_item T>
-    requires std::floating_point<T>
-T pow(T x, std::type_identity_t<T> y)
-{
-    return kernel::lane_pow(x, y);
-}
-
-} // namespace xloom::inline XLOOM_ABI
-
-// ==== xloom/detail/scan/lane_loop.hpp ====
-// The engine of loops whose sequences are lanes: lanes whose loops have ended take the next sequences.
-
-// ==== xloom/detail/scan/lane_scan.hpp ====
-// The engine of scans whose sequences are lanes: groups of sequences, whose items are adjacent where the
-// body is called, in the operands themselves or in a buffer in the L1 cache.
-
-// ==== xloom/detail/kernel/arena.hpp ====
-// A bump allocator that pads each allocation to whole cache lines; without memory, it only adds up sizes.
-
-namespace xloom::inline XLOOM_ABI::kernel {
-
-/// Returns a * b, or the largest std::size_t if the product is larger.
-constexpr std::size_t saturated_product(std::size_t a, std::size_t b) noexcept
-{
-    std::size_t product = 0;
-    return __builtin_mul_overflow(a, b, &product) ? (std::numeric_limits<std::size_t>::max)() : product;
-}
-
-template <class T>
-class arena {
-public:
-    arena() = default;
-    explicit arena(T* items) : items_(items) {}
-
-    T* take(std::size_t count) noexcept
-    {
-        T* const piece = items_ == nullptr ? nullptr : items_ + used_;
-        constexpr std::size_t line = elements_per_cache_line<T>;
-        if (__builtin_add_overflow(count, line - 1, &count) ||
-            __builtin_add_overflow(used_, count / line * line, &used_))
-            used_ = (std::numeric_limits<std::size_t>::max)();
-        return piece;
-    }
-    /// Allocates `rows` rows of `columns` items.
-    T* take(std::size_t rows, std::size_t columns) noexcept { return take(saturated_product(rows, columns)); }
-
-    bool only_counts() const noexcept { return items_ == nullptr; }
-    /// Returns the number of items; the largest std::size_t if it is larger.
-    std::size_t used() const noexcept { return used_; }
-
-private:
-    T* items_ = nullptr;
-    std::size_t used_ = 0;
-};
-
-} // namespace xloom::inline XLOOM_ABI::kernel
-
-// ==== xloom/detail/kernel/lane_transpose.hpp ====
-// The transposition of a matrix whose rows are contiguous, by blocks that fit in vector registers.
-
-// ==== xloom/detail/kernel/item_rows.hpp ====
-// Strided matrices of items that may be omitted, and copies of them that convert the items.
-
-// ==== xloom/detail/kernel/widen.hpp ====
-// Vectors of stored numbers, widened to float, and of floats, rounded to stored numbers.
+// ==== xloom/detail/kernel/product.hpp ====
+// Products of numbers, and the numbers for which a parallel scan may form them in any grouping.
+
+// ==== xloom/detail/core/cast.hpp ====
+// The ONNX element type of a C++ type, the conversion of a number to another one as by ONNX's Cast, and that
+// of a built-in number which keeps its value.
 
 // ==== xloom/detail/core/small_float.hpp ====
 // Storage types for ONNX's floating-point types that C++ lacks. Arithmetic is done in float.
@@ -9650,6 +9147,1045 @@ public:
 };
 
 } // namespace std
+
+// ==== xloom/detail/core/small_int.hpp ====
+// Storage types for ONNX's integers below 8 bits. Arithmetic is done in int.
+
+namespace xloom::inline XLOOM_ABI {
+
+namespace detail {
+
+/// Returns the low 8 bits of an integer.
+constexpr unsigned low_bits(std::integral auto value) noexcept
+{
+    return static_cast<unsigned>(static_cast<std::uint64_t>(value) & 0xff);
+}
+
+/// Returns the low 8 bits of the integer nearest to a floating-point number, ties to even; 0 for infinity and
+/// NaN.
+constexpr unsigned low_bits(double value) noexcept
+{
+    if (!(-0x1p60 < value && value < 0x1p60)) // from 2^60 on all doubles are multiples of 256
+        return 0;
+    auto const towards_zero = static_cast<std::int64_t>(value);
+    double const rest = value - static_cast<double>(towards_zero);
+    bool const is_odd = (towards_zero & 1) != 0;
+    int const up = rest > 0.5 || (rest == 0.5 && is_odd) ? 1 : 0;
+    int const down = rest < -0.5 || (rest == -0.5 && is_odd) ? 1 : 0;
+    return low_bits(towards_zero + up - down);
+}
+
+} // namespace detail
+
+/// An integer of 2 or 4 bits; see the aliases below. Each occupies a whole byte: only files pack several into
+/// one.
+///
+/// To int     implicit, like char to int: `a + b` is an int.
+/// From       integers: implicit, the low bits, as two's complement where the type has a sign (ONNX's Cast).
+///            Floating-point numbers: implicit, the low bits of the nearest integer, ties to even; 0 for
+///            infinity and NaN, which ONNX does not specify.
+/// Compound   a += b, ++a, ...: as with the built-in integers, computed in the common type of int and b, then
+///            converted as above.
+/// Default    `small_int x;` leaves x uninitialised, as with int; `small_int x{}` is 0.
+template <element_type Element>
+class small_int {
+public:
+    static_assert(Element == element_type::int4 || Element == element_type::uint4 ||
+                      Element == element_type::int2 || Element == element_type::uint2,
+        "xloom: small_int is for int4, uint4, int2 and uint2.");
+    static constexpr int width = Element == element_type::int4 || Element == element_type::uint4 ? 4 : 2;
+    static constexpr bool is_signed = Element == element_type::int4 || Element == element_type::int2;
+
+    constexpr small_int() = default;
+
+    template <class Number>
+        requires(!std::same_as<Number, small_int> && detail::number<Number>)
+    constexpr small_int(Number value) noexcept : value_(extend(detail::low_bits(+value)))
+    {}
+
+    /// Returns the number with this pattern in the low bits; higher bits are ignored.
+    static constexpr small_int from_bits(unsigned bits) noexcept { return small_int(bits); }
+    constexpr std::uint8_t bits() const noexcept
+    {
+        return static_cast<std::uint8_t>(static_cast<unsigned>(value_) & mask);
+    }
+
+    constexpr operator int() const noexcept { return value_; }
+
+    template <detail::number Number>
+    constexpr small_int& operator+=(Number other) noexcept
+    {
+        return *this = small_int(in<Number>(value_) + in<Number>(other));
+    }
+    template <detail::number Number>
+    constexpr small_int& operator-=(Number other) noexcept
+    {
+        return *this = small_int(in<Number>(value_) - in<Number>(other));
+    }
+    template <detail::number Number>
+    constexpr small_int& operator*=(Number other) noexcept
+    {
+        return *this = small_int(in<Number>(value_) * in<Number>(other));
+    }
+    template <detail::number Number>
+    constexpr small_int& operator/=(Number other) noexcept
+    {
+        return *this = small_int(in<Number>(value_) / in<Number>(other));
+    }
+
+    constexpr small_int& operator++() noexcept { return *this += 1; }
+    constexpr small_int& operator--() noexcept { return *this -= 1; }
+    constexpr small_int operator++(int) noexcept
+    {
+        small_int const before = *this;
+        ++*this;
+        return before;
+    }
+    constexpr small_int operator--(int) noexcept
+    {
+        small_int const before = *this;
+        --*this;
+        return before;
+    }
+
+private:
+    using storage = std::conditional_t<is_signed, signed char, unsigned char>;
+    static constexpr unsigned mask = (1u << width) - 1;
+    static constexpr unsigned sign = is_signed ? 1u << (width - 1) : 0u;
+
+    static constexpr storage extend(unsigned bits) noexcept
+    {
+        return static_cast<storage>(static_cast<int>((bits & mask) ^ sign) - static_cast<int>(sign));
+    }
+
+    /// Converts to the type in which arithmetic with a Number is done.
+    template <class Number>
+    static constexpr auto in(detail::number auto value) noexcept
+    {
+        return static_cast<std::common_type_t<int, decltype(+std::declval<Number>())>>(value);
+    }
+
+    storage value_;
+};
+
+using int4 = small_int<element_type::int4>;
+using uint4 = small_int<element_type::uint4>;
+using int2 = small_int<element_type::int2>;
+using uint2 = small_int<element_type::uint2>;
+
+} // namespace xloom::inline XLOOM_ABI
+
+namespace std {
+
+// Each type converts to the other, so there is no common type by default, except for two equal types.
+template <xloom::element_type Element, xloom::detail::number Other>
+    requires(!is_same_v<Other, xloom::small_int<Element>>)
+struct common_type<xloom::small_int<Element>, Other> : common_type<int, decltype(+declval<Other>())> {};
+template <xloom::element_type Element, xloom::detail::number Other>
+    requires is_arithmetic_v<Other>
+struct common_type<Other, xloom::small_int<Element>> : common_type<Other, int> {};
+
+/// The limits of a small_int. The base class has the members that are common to all integer types.
+template <xloom::element_type Element>
+class numeric_limits<xloom::small_int<Element>>
+    : public conditional_t<xloom::small_int<Element>::is_signed, numeric_limits<signed char>,
+          numeric_limits<unsigned char>> {
+    using type = xloom::small_int<Element>;
+
+public:
+    static constexpr bool is_modulo = true;
+    static constexpr int digits = type::width - (type::is_signed ? 1 : 0);
+    static constexpr int digits10 = digits * 30103 / 100000;
+
+    static constexpr type(min)() noexcept { return type(type::is_signed ? -(1 << digits) : 0); }
+    static constexpr type lowest() noexcept { return (min)(); }
+    static constexpr type(max)() noexcept { return type((1 << digits) - 1); }
+    static constexpr type epsilon() noexcept { return type{}; }
+    static constexpr type round_error() noexcept { return type{}; }
+    static constexpr type denorm_min() noexcept { return type{}; }
+    static constexpr type infinity() noexcept { return type{}; }
+    static constexpr type quiet_NaN() noexcept { return type{}; }
+    static constexpr type signaling_NaN() noexcept { return type{}; }
+};
+
+} // namespace std
+
+namespace xloom::inline XLOOM_ABI {
+
+namespace detail {
+
+template <class T>
+inline constexpr bool is_character =
+    std::same_as<T, char> || std::same_as<T, wchar_t> || std::same_as<T, char8_t> ||
+    std::same_as<T, char16_t> || std::same_as<T, char32_t>;
+
+template <class T>
+inline constexpr element_type element_type_of_bare = element_type::undefined;
+
+// Integers are mapped by size and signedness: long and long long may both be int64. Character types and
+// __int128 are not element types.
+template <class T>
+    requires((std::signed_integral<T> || std::unsigned_integral<T>) && !is_character<T>)
+inline constexpr element_type element_type_of_bare<T> = [] {
+    constexpr element_type by_size[2][4] = {
+        {element_type::uint8, element_type::uint16, element_type::uint32, element_type::uint64},
+        {element_type::int8, element_type::int16, element_type::int32, element_type::int64}};
+    constexpr std::size_t row = std::is_signed_v<T> ? 1 : 0;
+    return sizeof(T) == 1   ? by_size[row][0]
+           : sizeof(T) == 2 ? by_size[row][1]
+           : sizeof(T) == 4 ? by_size[row][2]
+           : sizeof(T) == 8 ? by_size[row][3]
+                            : element_type::undefined;
+}();
+template <>
+inline constexpr element_type element_type_of_bare<bool> = element_type::bool_;
+template <>
+inline constexpr element_type element_type_of_bare<float> = element_type::float_;
+template <>
+inline constexpr element_type element_type_of_bare<double> = element_type::double_;
+template <>
+inline constexpr element_type element_type_of_bare<std::complex<float>> = element_type::complex64;
+template <>
+inline constexpr element_type element_type_of_bare<std::complex<double>> = element_type::complex128;
+template <>
+inline constexpr element_type element_type_of_bare<std::string> = element_type::string;
+template <element_type Element>
+inline constexpr element_type element_type_of_bare<small_float<Element>> = Element;
+template <element_type Element>
+inline constexpr element_type element_type_of_bare<small_int<Element>> = Element;
+
+} // namespace detail
+
+/// The ONNX element type of T, ignoring const and volatile; element_type::undefined if there is none.
+template <class T>
+inline constexpr element_type element_type_of = detail::element_type_of_bare<std::remove_cv_t<T>>;
+
+namespace detail {
+
+template <class T>
+inline constexpr bool is_small_float = false;
+template <element_type Element>
+inline constexpr bool is_small_float<small_float<Element>> = true;
+
+/// The type in which recurrences and activations of Items are computed: float for storage floats, else Item.
+template <class Item>
+using compute_t = std::conditional_t<is_small_float<Item>, float, Item>;
+
+} // namespace detail
+
+/// Converts a number as ONNX's Cast converts an element. Only small_float uses the options.
+///
+/// Differs   where ONNX does not specify the result or calls it "undefined": floating-point numbers convert
+///           to int8 .. uint64 as in C++ (truncated; undefined behaviour out of range), to small_int and
+///           small_float as documented there. Up to Cast-23 ONNX converted infinity to NaN in the fnuz types
+///           even if saturating, since Cast-24 to the largest number, as here.
+/// Source    ONNX Cast-25, and its notes on float 8, float 4, int 4 and int 2.
+template <detail::number To, detail::number From>
+constexpr To cast(From value, [[maybe_unused]] cast_options options = {}) noexcept
+{
+    if constexpr (std::same_as<To, From>)
+        return value;
+    else if constexpr (detail::is_small_float<To>)
+        return To(value, options);
+    else
+        return static_cast<To>(value);
+}
+
+} // namespace xloom::inline XLOOM_ABI
+
+namespace xloom::inline XLOOM_ABI::detail {
+
+/// True if a floating-point number, truncated, is in the range of an integer type.
+template <std::integral Int, std::floating_point Float>
+bool is_in_range(Float value)
+{
+    Float const end = std::ldexp(Float{1}, std::numeric_limits<Int>::digits);
+    return value < end && value >= (std::is_signed_v<Int> ? -end : Float{0});
+}
+
+/// Returns static_cast<To>(value), or 0 where that is undefined: a floating-point number out of range.
+template <builtin_number To, builtin_number From>
+To defined_cast(From value)
+{
+    if constexpr (std::integral<To> && std::floating_point<From>)
+        return static_cast<To>(is_in_range<To>(value) ? value : From{0});
+    else
+        return static_cast<To>(value);
+}
+
+/// True if a number of type To has the same value. To and From are int and longer integers, float, or double.
+template <builtin_number To, builtin_number From>
+bool is_exact(From value)
+{
+    if constexpr (std::integral<To> && std::integral<From>)
+        return std::in_range<To>(value);
+    else if constexpr (std::integral<From>)
+        return is_in_range<From>(static_cast<To>(value)) &&
+               defined_cast<From>(static_cast<To>(value)) == value;
+    else
+        return std::isnan(value) ? std::floating_point<To>
+                                 : static_cast<From>(defined_cast<To>(value)) == value;
+}
+
+/// Returns the number as a To, or nothing if no To has its value.
+template <number To, builtin_number From>
+std::optional<To> exact_cast(From value)
+{
+    using computed = decltype(+std::declval<To const&>());
+    auto const promoted = +value;
+    if (!is_exact<computed>(promoted))
+        return std::nullopt;
+    auto const number = defined_cast<computed>(promoted); // clang 14 computes it before the return above
+    To const result = cast<To>(number);
+    bool const is_nan = number != number;
+    if (is_nan ? +result == +result : +result != number)
+        return std::nullopt;
+    return result;
+}
+
+} // namespace xloom::inline XLOOM_ABI::detail
+
+namespace xloom::inline XLOOM_ABI::kernel {
+
+namespace detail {
+
+template <class V>
+struct scalar_of {
+    using type = void;
+};
+template <std::floating_point T>
+struct scalar_of<T> {
+    using type = T;
+};
+template <std::floating_point T>
+struct scalar_of<std::complex<T>> {
+    using type = T;
+};
+template <class T>
+    requires xloom::detail::is_small_float<T>
+struct scalar_of<T> {
+    using type = std::conditional_t<std::numeric_limits<T>::has_quiet_NaN, T, void>;
+};
+template <class V>
+    requires(has_lanes<float> && (std::same_as<V, lanes_t<float>> || std::same_as<V, lanes_t<double>>))
+struct scalar_of<V> {
+    using type = std::remove_cvref_t<decltype(std::declval<V&>()[0])>;
+};
+
+} // namespace detail
+
+/// The floating-point numbers that a number, a complex number or a vector of lanes consists of; void for
+/// other types.
+template <class V>
+using scalar_of = typename detail::scalar_of<V>::type;
+
+/// True for numbers whose products overflow and underflow.
+template <class V>
+concept rounded_number = !std::is_void_v<scalar_of<V>>;
+
+/// A power of two e for which products up to 2^(2 e), and their reciprocals, are far from the largest and the
+/// smallest normal number of type T: 60 for float, 508 for double.
+template <class T>
+inline constexpr int safe_exponent = (1 - std::numeric_limits<T>::min_exponent) / 2 - 3;
+
+namespace detail {
+
+/// Returns 2^exponent.
+template <class T>
+constexpr T power_of_two(int exponent)
+{
+    T power{1};
+    for (; exponent > 0; --exponent)
+        power = power * T{2};
+    for (; exponent < 0; ++exponent)
+        power = power / T{2};
+    return power;
+}
+
+/// The type in which numbers are compared: float for storage floats.
+template <class T>
+using compared_t = std::conditional_t<xloom::detail::is_small_float<T>, float, T>;
+
+} // namespace detail
+
+/// 2^exponent, as a number with which numbers of type T are compared.
+template <class T, int Exponent>
+inline constexpr auto limit_of = detail::power_of_two<detail::compared_t<T>>(Exponent);
+
+/// Returns |x|; of a complex number, |real| + |imag|.
+template <std::floating_point T>
+[[gnu::always_inline]] inline T magnitude(T x)
+{
+    return std::abs(x);
+}
+template <class T>
+    requires xloom::detail::is_small_float<T>
+inline float magnitude(T x)
+{
+    return std::abs(static_cast<float>(x));
+}
+template <class T>
+inline T magnitude(std::complex<T> const& x)
+{
+    return std::abs(x.real()) + std::abs(x.imag());
+}
+template <rounded_number V>
+    requires(!std::is_class_v<V> && !std::is_arithmetic_v<V>)
+[[gnu::always_inline]] inline V magnitude(V const& x)
+{
+    using bits = signed_integer<sizeof(scalar_of<V>)>;
+    using lanes = lanes_t<bits>;
+    return reinterpret_cast<V>(
+        reinterpret_cast<lanes>(x) & kernel::broadcast((std::numeric_limits<bits>::max)()));
+}
+
+/// Returns a and b, for each lane.
+[[gnu::always_inline]] inline bool both(bool a, bool b) { return a && b; }
+template <class Mask>
+    requires(!std::is_arithmetic_v<Mask>)
+[[gnu::always_inline]] inline Mask both(Mask const& a, Mask const& b)
+{
+    return a & b;
+}
+
+/// True if a condition is true for all lanes.
+[[gnu::always_inline]] inline bool all_of(bool is_true) { return is_true; }
+template <class Mask>
+    requires(!std::is_arithmetic_v<Mask>)
+[[gnu::always_inline]] inline bool all_of(Mask const& are_true)
+{
+    return kernel::all_lanes(are_true);
+}
+
+/// Returns a where a condition is true, else b.
+template <class Mask, class V>
+[[gnu::always_inline]] inline V choose(Mask const& is_true, V const& a, V const& b)
+{
+    return is_true ? a : b;
+}
+
+/// True, for each lane, if magnitude(x) <= 2^High.
+template <int High, class V>
+[[gnu::always_inline]] inline auto is_at_most(V const& x)
+{
+    return kernel::magnitude(x) <= limit_of<scalar_of<V>, High>;
+}
+/// True, for each lane, if 2^Low <= magnitude(x) <= 2^High.
+template <int Low, int High, class V>
+[[gnu::always_inline]] inline auto is_within(V const& x)
+{
+    auto const size = kernel::magnitude(x);
+    return kernel::both(size >= limit_of<scalar_of<V>, Low>, size <= limit_of<scalar_of<V>, High>);
+}
+
+/// The products of numbers of type T, and where a scan may form them in any grouping.
+///
+/// While the running product stays in [2^-e, 2^e], with e = safe_exponent, all products of consecutive
+/// elements are in [2^-2e, 2^2e], so that none overflows and none loses digits. The rule is also that of
+/// vectors of lanes.
+template <rounded_number T>
+struct ordered_product {
+    static constexpr int e = safe_exponent<scalar_of<T>>;
+
+    T operator()(T const& a, T const& b) const { return reduce_mul(a, b); }
+
+    /// True if a scan may begin with a value, and may have a result after an element.
+    template <class V>
+    [[gnu::always_inline]] static auto is_safe_start(V const& before)
+    {
+        return kernel::is_within<-e, e>(before);
+    }
+    template <class V>
+    [[gnu::always_inline]] static auto is_safe(V const&, V const& result)
+    {
+        return kernel::is_within<-e, e>(result);
+    }
+
+    /// True if so with a margin: what begins so, and goes on with results of its own that are so, is safe.
+    template <class V>
+    [[gnu::always_inline]] static auto is_clear_start(V const& before)
+    {
+        return kernel::is_within<1 - e / 2, e / 2 - 1>(before);
+    }
+    template <class V>
+    [[gnu::always_inline]] static auto is_clear(V const&, V const& result)
+    {
+        return is_clear_start(result);
+    }
+
+    /// Returns the element that changes no other one.
+    template <class V>
+    static V neutral()
+    {
+        return V{} + scalar_of<V>{1};
+    }
+
+    /// Returns a total which says that results were not clear.
+    template <class V>
+    static V unclear(V const&)
+    {
+        return V{};
+    }
+    template <class V>
+    static auto is_clear_total(V const& total)
+    {
+        return is_clear_start(total);
+    }
+};
+
+namespace detail {
+
+template <class Op>
+struct element_of {
+    using type = Op;
+};
+template <class Op>
+    requires requires { typename Op::element; }
+struct element_of<Op> {
+    using type = typename Op::element;
+};
+
+template <class T, class Reduce>
+struct scanned_by {
+    using type = Reduce;
+};
+template <rounded_number T>
+struct scanned_by<T, reduce_mul_t> {
+    using type = ordered_product<T>;
+};
+
+} // namespace detail
+
+/// The operator on elements of an operator on lanes; of others, itself. It has the rule on where a scan may
+/// be computed in any grouping, if there is one.
+template <class Op>
+using element_of = typename detail::element_of<Op>::type;
+
+/// The operator by which a reduction scans Ts.
+template <class T, class Reduce>
+using scanned_by = typename detail::scanned_by<T, Reduce>::type;
+
+/// The order of a scan of Vs by an operator: is_ordered, if it is computed in order where the operator's rule
+/// says so, and the type of the rule's conditions.
+template <class Op, class V>
+struct order_rule {
+    static constexpr bool is_ordered = false;
+    using condition = bool;
+};
+template <class Op, class V>
+    requires requires(V const& x) { element_of<Op>::is_safe(x, x); }
+struct order_rule<Op, V> {
+    static constexpr bool is_ordered = true;
+    using condition = decltype(element_of<Op>::is_safe(std::declval<V const&>(), std::declval<V const&>()));
+};
+
+} // namespace xloom::inline XLOOM_ABI::kernel
+
+namespace xloom::inline XLOOM_ABI {
+
+/// True for the types of numbers that lanes hold: float, double, and integers of 32 and 64 bits.
+template <class T>
+concept lane_item = std::same_as<T, float> || std::same_as<T, double> ||
+                    (std::integral<T> && (sizeof(T) == 4 || sizeof(T) == 8));
+
+template <lane_item T, std::size_t N>
+class lanes;
+
+namespace detail {
+
+/// The least number of lanes: those of a register of 32-bit items, 1 without vector units.
+inline constexpr std::size_t fewest_lanes = kernel::lane_count<std::int32_t>;
+
+using kernel::signed_integer;
+
+/// The type of one register of a mask; bool without vector units.
+template <std::size_t Bytes>
+using mask_part =
+    std::conditional_t<kernel::has_lanes<std::int32_t>, kernel::lanes_t<signed_integer<Bytes>>, bool>;
+
+/// Calls f(0), f(1), ..., without a loop.
+template <std::size_t Count, class F>
+[[gnu::always_inline]] inline void for_each_part(F const& f)
+{
+    [&]<std::size_t... I>(std::index_sequence<I...>) __attribute__((always_inline)) { (f(I), ...); }
+    (std::make_index_sequence<Count>());
+}
+
+/// Requires a body that does not branch on lanes.
+template <class To>
+struct no_branch {
+    static consteval bool holds()
+    {
+        static_assert(never<To>,
+            "a body of lanes computes with many sequences at once, so that it cannot branch on their values; "
+            "write xloom::select(condition, a, b) in place of if and ?:, and & and | in place of && and ||");
+        return false;
+    }
+};
+
+/// Requires that a number beside lanes of Ts is one of theirs.
+template <class Number, class T>
+struct number_beside_lanes {
+    static consteval bool holds()
+    {
+        constexpr bool is_valid =
+            !(std::floating_point<Number> && (std::integral<T> || sizeof(Number) > sizeof(T)));
+        static_assert(is_valid, "a number would be rounded to the type of the lanes beside it; write 0.5f in "
+                                "place of 0.5, or cast it");
+        return is_valid;
+    }
+};
+
+} // namespace detail
+
+/// The result of a comparison of N lanes whose items have `Bytes` bytes: what select chooses by.
+///
+/// It does not convert to bool, because lanes may differ: where a body of scalars has if, ?:, && or ||, one
+/// of lanes has select, & and |.
+template <std::size_t Bytes, std::size_t N>
+class lane_mask {
+public:
+    using part = detail::mask_part<Bytes>;
+    static constexpr std::size_t parts = N / kernel::lane_count<detail::signed_integer<Bytes>>;
+
+    [[gnu::always_inline]] part const& operator[](std::size_t i) const { return parts_[i]; }
+
+    template <std::same_as<bool> To>
+    operator To() const
+    {
+        return detail::no_branch<To>::holds();
+    }
+
+    [[gnu::always_inline]] friend lane_mask operator&(lane_mask const& a, lane_mask const& b)
+    {
+        return made([&](std::size_t i) { return static_cast<part>(a[i] & b[i]); });
+    }
+    [[gnu::always_inline]] friend lane_mask operator|(lane_mask const& a, lane_mask const& b)
+    {
+        return made([&](std::size_t i) { return static_cast<part>(a[i] | b[i]); });
+    }
+    [[gnu::always_inline]] friend lane_mask operator!(lane_mask const& a)
+    {
+        return made([&](std::size_t i) {
+            if constexpr (std::same_as<part, bool>)
+                return !a[i];
+            else
+                return ~a[i];
+        });
+    }
+
+    /// Returns the mask whose parts are f(0), f(1), ...
+    template <class F>
+    [[gnu::always_inline]] static lane_mask made(F const& f)
+    {
+        lane_mask mask;
+        detail::for_each_part<parts>([&](std::size_t i) { mask.parts_[i] = f(i); });
+        return mask;
+    }
+
+private:
+    part parts_[parts];
+};
+
+/// N numbers, each of another sequence, on which all operators work at once; without SIMD units N is 1.
+///
+/// A number of type T converts to lanes that are all equal. A product is rounded before it is used: no
+/// compiler contracts it with a sum, so that a sequence has the same bits in every lane and for every N.
+///
+/// Types     float, double, and integers of 32 and 64 bits. A double beside lanes of floats is an error,
+///           because it would be rounded; write 0.5f.
+template <lane_item T, std::size_t N>
+class lanes {
+    static_assert(N % detail::fewest_lanes == 0, "N must be a multiple of the lanes of a register");
+
+public:
+    using item = T;
+    using part = kernel::lanes_t<T>;
+    using mask = lane_mask<sizeof(T), N>;
+
+    static constexpr std::size_t size = N, parts = N / kernel::lane_count<T>;
+
+    lanes() = default;
+    template <class Number>
+        requires std::is_arithmetic_v<Number>
+    [[gnu::always_inline]] lanes(Number x)
+    {
+        if constexpr (detail::number_beside_lanes<Number, T>::holds())
+            *this = made([&](std::size_t) { return kernel::broadcast(static_cast<T>(x)); });
+    }
+    /// Converts each number as static_cast does.
+    template <class From>
+    [[gnu::always_inline]] explicit lanes(lanes<From, N> const& from)
+    {
+        if constexpr (sizeof(From) == sizeof(T) && kernel::has_lanes<T>) {
+            *this = made([&](std::size_t i) { return __builtin_convertvector(from[i], part); });
+        } else {
+            From items[N];
+            T converted[N];
+            from.store(items);
+            for (std::size_t i = 0; i < N; ++i)
+                converted[i] = static_cast<T>(items[i]);
+            *this = load(converted);
+        }
+    }
+
+    [[gnu::always_inline]] static lanes load(T const* from)
+    {
+        return made([&](std::size_t i) { return kernel::load_lanes(from + i * kernel::lane_count<T>); });
+    }
+    [[gnu::always_inline]] void store(T* to) const
+    {
+        detail::for_each_part<parts>(
+            [&](std::size_t i) { kernel::store_lanes(to + i * kernel::lane_count<T>, parts_[i]); });
+    }
+
+    /// One of the vectors that hold the numbers.
+    [[gnu::always_inline]] part const& operator[](std::size_t i) const { return parts_[i]; }
+
+    /// Returns the lanes whose vectors are f(0), f(1), ...
+    template <class F>
+    [[gnu::always_inline]] static lanes made(F const& f)
+    {
+        lanes x;
+        detail::for_each_part<parts>([&](std::size_t i) { x.parts_[i] = f(i); });
+        return x;
+    }
+
+    [[gnu::always_inline]] friend lanes operator+(lanes const& a, lanes const& b)
+    {
+        return made([&](std::size_t i) { return a[i] + b[i]; });
+    }
+    [[gnu::always_inline]] friend lanes operator-(lanes const& a, lanes const& b)
+    {
+        return made([&](std::size_t i) { return a[i] - b[i]; });
+    }
+    [[gnu::always_inline]] friend lanes operator*(lanes const& a, lanes const& b)
+    {
+        return made([&](std::size_t i) {
+            if constexpr (std::floating_point<T>)
+                return detail::rounded_product(a[i], b[i]);
+            else
+                return a[i] * b[i];
+        });
+    }
+    [[gnu::always_inline]] friend lanes operator/(lanes const& a, lanes const& b)
+    {
+        return made([&](std::size_t i) { return a[i] / b[i]; });
+    }
+    [[gnu::always_inline]] friend lanes operator-(lanes const& a)
+    {
+        return made([&](std::size_t i) { return -a[i]; });
+    }
+    [[gnu::always_inline]] friend lanes operator+(lanes const& a) { return a; }
+
+    [[gnu::always_inline]] friend lanes& operator+=(lanes& a, lanes const& b) { return a = a + b; }
+    [[gnu::always_inline]] friend lanes& operator-=(lanes& a, lanes const& b) { return a = a - b; }
+    [[gnu::always_inline]] friend lanes& operator*=(lanes& a, lanes const& b) { return a = a * b; }
+    [[gnu::always_inline]] friend lanes& operator/=(lanes& a, lanes const& b) { return a = a / b; }
+
+#define XLOOM_COMPARISON(op)                                                                                 \
+    [[gnu::always_inline]] friend mask operator op(lanes const& a, lanes const& b)                           \
+    {                                                                                                        \
+        return mask::made([&](std::size_t i) { return (typename mask::part)(a[i] op b[i]); });               \
+    }
+    XLOOM_COMPARISON(<)
+    XLOOM_COMPARISON(>)
+    XLOOM_COMPARISON(<=)
+    XLOOM_COMPARISON(>=)
+    XLOOM_COMPARISON(==)
+    XLOOM_COMPARISON(!=)
+#undef XLOOM_COMPARISON
+
+#define XLOOM_INTEGER_OPERATOR(op)                                                                           \
+    [[gnu::always_inline]] friend lanes operator op(lanes const& a, lanes const& b)                          \
+        requires std::integral<T>                                                                            \
+    {                                                                                                        \
+        return made([&](std::size_t i) { return a[i] op b[i]; });                                            \
+    }
+    XLOOM_INTEGER_OPERATOR(%)
+    XLOOM_INTEGER_OPERATOR(&)
+    XLOOM_INTEGER_OPERATOR(|)
+    XLOOM_INTEGER_OPERATOR(^)
+    XLOOM_INTEGER_OPERATOR(<<)
+    XLOOM_INTEGER_OPERATOR(>>)
+#undef XLOOM_INTEGER_OPERATOR
+
+private:
+    part parts_[parts]{};
+};
+
+namespace detail {
+
+template <class T>
+inline constexpr bool is_lanes = false;
+template <class T, std::size_t N>
+inline constexpr bool is_lanes<lanes<T, N>> = true;
+
+/// Requires that a condition chooses among numbers of the size of those that were compared.
+template <class T, std::size_t Bytes>
+struct chosen_by_comparison {
+    static consteval bool holds()
+    {
+        static_assert(sizeof(T) == Bytes,
+            "a condition chooses among numbers of the size of those that were compared; cast them");
+        return sizeof(T) == Bytes;
+    }
+};
+
+/// The common type of two values one of which is lanes, the other lanes of the same type or a number.
+template <class A, class B>
+using either_lanes = std::conditional_t<is_lanes<A>, A, B>;
+
+} // namespace detail
+
+/// Returns a where the condition is true, else b: lane by lane; for a bool one of the two.
+template <std::size_t Bytes, std::size_t N, class A, class B>
+    requires(detail::is_lanes<A> || detail::is_lanes<B>)
+[[gnu::always_inline]] inline auto select(lane_mask<Bytes, N> const& condition, A const& a, B const& b)
+{
+    using result = detail::either_lanes<A, B>;
+    if constexpr (detail::chosen_by_comparison<typename result::item, Bytes>::holds()) {
+        result const yes = a, no = b;
+        return result::made([&](std::size_t i) { return condition[i] ? yes[i] : no[i]; });
+    } else {
+        return result();
+    }
+}
+/// As above, of numbers that are the same in all lanes.
+template <std::size_t Bytes, std::size_t N, lane_item T>
+[[gnu::always_inline]] inline lanes<T, N> select(lane_mask<Bytes, N> const& condition, T a, T b)
+{
+    return select(condition, lanes<T, N>(a), lanes<T, N>(b));
+}
+/// As above, of numbers or of lanes that one condition chooses.
+template <class T>
+constexpr T select(bool condition, T const& a, std::type_identity_t<T> const& b)
+{
+    return condition ? a : b;
+}
+
+/// Returns |x|, without the sign of -0 and NaN.
+template <lane_item T, std::size_t N>
+[[gnu::always_inline]] inline lanes<T, N> abs(lanes<T, N> const& x)
+{
+    if constexpr (std::integral<T>)
+        return select(x < T(0), -x, x);
+    else
+        return lanes<T, N>::made([&](std::size_t i) { return kernel::magnitude(x[i]); });
+}
+/// As above, of a number.
+template <lane_item T>
+T abs(T x)
+{
+    if constexpr (std::unsigned_integral<T>)
+        return x;
+    else
+        return std::abs(x);
+}
+
+/// Returns b if b < a, else a: NaN if a is NaN, or both are.
+template <class A, class B>
+    requires(detail::is_lanes<A> || detail::is_lanes<B>)
+[[gnu::always_inline]] inline auto(min)(A const& a, B const& b)
+{
+    using result = detail::either_lanes<A, B>;
+    result const first = a, second = b;
+    return select(second < first, second, first);
+}
+/// Returns b if a < b, else a: NaN if a is NaN, or both are.
+template <class A, class B>
+    requires(detail::is_lanes<A> || detail::is_lanes<B>)
+[[gnu::always_inline]] inline auto(max)(A const& a, B const& b)
+{
+    using result = detail::either_lanes<A, B>;
+    result const first = a, second = b;
+    return select(first < second, second, first);
+}
+/// As above, of numbers.
+template <class T>
+    requires(!detail::is_lanes<T>)
+constexpr T(min)(T const& a, std::type_identity_t<T> const& b)
+{
+    return b < a ? b : a;
+}
+/// As above, of numbers.
+template <class T>
+    requires(!detail::is_lanes<T>)
+constexpr T(max)(T const& a, std::type_identity_t<T> const& b)
+{
+    return a < b ? b : a;
+}
+
+} // namespace xloom::inline XLOOM_ABI
+
+namespace xloom::inline XLOOM_ABI {
+
+namespace detail {
+
+/// True for float, double, and lanes of them.
+template <class V>
+inline constexpr bool is_lane_float = std::same_as<V, float> || std::same_as<V, double>;
+template <class T, std::size_t N>
+inline constexpr bool is_lane_float<lanes<T, N>> = std::floating_point<T>;
+
+/// Returns f of numbers, or of the batches that hold lanes.
+template <class F, class T, class... Others>
+    requires std::floating_point<T>
+T by_batches(F const& f, T const& x, Others const&... others)
+{
+    return f(x, others...);
+}
+template <class F, class T, std::size_t N, class... Others>
+[[gnu::always_inline]] inline lanes<T, N> by_batches(
+    F const& f, lanes<T, N> const& x, Others const&... others)
+{
+    using batch = kernel::batch_t<T>;
+    using part = typename lanes<T, N>::part;
+    if constexpr (sizeof(batch) == sizeof(part)) {
+        return lanes<T, N>::made([&](std::size_t i) {
+            return std::bit_cast<part>(f(std::bit_cast<batch>(x[i]), std::bit_cast<batch>(others[i])...));
+        });
+    } else { // a type or a target whose vectors only xsimd has
+        return lanes<T, N>::made(
+            [&](std::size_t i) { return kernel::first_item<T>(f(batch(x[i]), batch(others[i])...)); });
+    }
+}
+
+} // namespace detail
+
+/// Returns e to the power of x. Max error 1.2 ULP, of a subnormal result in units of the smallest number.
+template <class V>
+    requires detail::is_lane_float<V>
+V exp(V const& x)
+{
+    return detail::by_batches([](auto const& v) { return kernel::lane_exp(v); }, x);
+}
+
+/// Returns the natural logarithm of x: -infinity for 0, NaN below. Max error 1 ULP.
+template <class V>
+    requires detail::is_lane_float<V>
+V log(V const& x)
+{
+    return detail::by_batches([](auto const& v) { return kernel::lane_log(v); }, x);
+}
+
+/// Returns the sine of x. Max error 1 ULP. Cost: a call of std::sin for each |x| above 3000, of doubles
+/// 800,000.
+template <class V>
+    requires detail::is_lane_float<V>
+V sin(V const& x)
+{
+    return detail::by_batches([](auto const& v) { return kernel::lane_sin(v); }, x);
+}
+
+/// Returns the cosine of x. Max error 1 ULP. Cost as that of sin.
+template <class V>
+    requires detail::is_lane_float<V>
+V cos(V const& x)
+{
+    return detail::by_batches([](auto const& v) { return kernel::lane_cos(v); }, x);
+}
+
+/// Returns the hyperbolic tangent of x. Max error 1.5 ULP.
+template <class V>
+    requires detail::is_lane_float<V>
+V tanh(V const& x)
+{
+    return detail::by_batches([](auto const& v) { return kernel::lane_tanh(v); }, x);
+}
+
+/// Returns 1 / (1 + exp(-x)). Max error 2.5 ULP; 0 where it is below 1e-38, of doubles 1e-308.
+template <class V>
+    requires detail::is_lane_float<V>
+V sigmoid(V const& x)
+{
+    return detail::by_batches([](auto const& v) { return kernel::lane_sigmoid(v); }, x);
+}
+
+/// Returns the square root of x, correctly rounded: NaN below 0.
+template <class V>
+    requires detail::is_lane_float<V>
+V sqrt(V const& x)
+{
+    return detail::by_batches([](auto const& v) { return kernel::lane_sqrt(v); }, x);
+}
+
+/// Returns x to the power of y, with the special values of std::pow. Max error 1.5 ULP, of floats 1. One of
+/// the two may be a number.
+template <class X, class Y>
+    requires(detail::is_lanes<X> || detail::is_lanes<Y>)
+auto pow(X const& x, Y const& y)
+{
+    using result = detail::either_lanes<X, Y>;
+    return detail::by_batches(
+        [](auto const& a, auto const& b) { return kernel::lane_pow(a, b); }, result(x), result(y));
+}
+/// As above, of numbers.
+template <lane_item T>
+    requires std::floating_point<T>
+T pow(T x, std::type_identity_t<T> y)
+{
+    return kernel::lane_pow(x, y);
+}
+
+} // namespace xloom::inline XLOOM_ABI
+
+// ==== xloom/detail/scan/lane_loop.hpp ====
+// The engine of loops whose sequences are lanes: lanes whose loops have ended take the next sequences.
+
+// ==== xloom/detail/scan/lane_scan.hpp ====
+// The engine of scans whose sequences are lanes: groups of sequences, whose items are adjacent where the
+// body is called, in the operands themselves or in a buffer in the L1 cache.
+
+// ==== xloom/detail/kernel/arena.hpp ====
+// A bump allocator that pads each allocation to whole cache lines; without memory, it only adds up sizes.
+
+namespace xloom::inline XLOOM_ABI::kernel {
+
+/// Returns a * b, or the largest std::size_t if the product is larger.
+constexpr std::size_t saturated_product(std::size_t a, std::size_t b) noexcept
+{
+    std::size_t product = 0;
+    return __builtin_mul_overflow(a, b, &product) ? (std::numeric_limits<std::size_t>::max)() : product;
+}
+
+template <class T>
+class arena {
+public:
+    arena() = default;
+    explicit arena(T* items) : items_(items) {}
+
+    T* take(std::size_t count) noexcept
+    {
+        T* const piece = items_ == nullptr ? nullptr : items_ + used_;
+        constexpr std::size_t line = elements_per_cache_line<T>;
+        if (__builtin_add_overflow(count, line - 1, &count) ||
+            __builtin_add_overflow(used_, count / line * line, &used_))
+            used_ = (std::numeric_limits<std::size_t>::max)();
+        return piece;
+    }
+    /// Allocates `rows` rows of `columns` items.
+    T* take(std::size_t rows, std::size_t columns) noexcept { return take(saturated_product(rows, columns)); }
+
+    bool only_counts() const noexcept { return items_ == nullptr; }
+    /// Returns the number of items; the largest std::size_t if it is larger.
+    std::size_t used() const noexcept { return used_; }
+
+private:
+    T* items_ = nullptr;
+    std::size_t used_ = 0;
+};
+
+} // namespace xloom::inline XLOOM_ABI::kernel
+
+// ==== xloom/detail/kernel/lane_transpose.hpp ====
+// The transposition of a matrix whose rows are contiguous, by blocks that fit in vector registers.
+
+// ==== xloom/detail/kernel/item_rows.hpp ====
+// Strided matrices of items that may be omitted, and copies of them that convert the items.
+
+// ==== xloom/detail/kernel/widen.hpp ====
+// Vectors of stored numbers, widened to float, and of floats, rounded to stored numbers.
 
 // g++ 12 reports the operands that its AVX-512 intrinsics leave undefined as errors of the caller.
 #if defined(__GNUC__) && !defined(__clang__)
@@ -15924,307 +16460,6 @@ public:
 // ==== xloom/detail/recurrent/batch_run.hpp ====
 // The engine of the recurrent operators: the rows of a batch, sorted by length and partitioned into
 // independent parts.
-
-// ==== xloom/detail/core/cast.hpp ====
-// The ONNX element type of a C++ type, the conversion of a number to another one as by ONNX's Cast, and that
-// of a built-in number which keeps its value.
-
-// ==== xloom/detail/core/small_int.hpp ====
-// Storage types for ONNX's integers below 8 bits. Arithmetic is done in int.
-
-namespace xloom::inline XLOOM_ABI {
-
-namespace detail {
-
-/// Returns the low 8 bits of an integer.
-constexpr unsigned low_bits(std::integral auto value) noexcept
-{
-    return static_cast<unsigned>(static_cast<std::uint64_t>(value) & 0xff);
-}
-
-/// Returns the low 8 bits of the integer nearest to a floating-point number, ties to even; 0 for infinity and
-/// NaN.
-constexpr unsigned low_bits(double value) noexcept
-{
-    if (!(-0x1p60 < value && value < 0x1p60)) // from 2^60 on all doubles are multiples of 256
-        return 0;
-    auto const towards_zero = static_cast<std::int64_t>(value);
-    double const rest = value - static_cast<double>(towards_zero);
-    bool const is_odd = (towards_zero & 1) != 0;
-    int const up = rest > 0.5 || (rest == 0.5 && is_odd) ? 1 : 0;
-    int const down = rest < -0.5 || (rest == -0.5 && is_odd) ? 1 : 0;
-    return low_bits(towards_zero + up - down);
-}
-
-} // namespace detail
-
-/// An integer of 2 or 4 bits; see the aliases below. Each occupies a whole byte: only files pack several into
-/// one.
-///
-/// To int     implicit, like char to int: `a + b` is an int.
-/// From       integers: implicit, the low bits, as two's complement where the type has a sign (ONNX's Cast).
-///            Floating-point numbers: implicit, the low bits of the nearest integer, ties to even; 0 for
-///            infinity and NaN, which ONNX does not specify.
-/// Compound   a += b, ++a, ...: as with the built-in integers, computed in the common type of int and b, then
-///            converted as above.
-/// Default    `small_int x;` leaves x uninitialised, as with int; `small_int x{}` is 0.
-template <element_type Element>
-class small_int {
-public:
-    static_assert(Element == element_type::int4 || Element == element_type::uint4 ||
-                      Element == element_type::int2 || Element == element_type::uint2,
-        "xloom: small_int is for int4, uint4, int2 and uint2.");
-    static constexpr int width = Element == element_type::int4 || Element == element_type::uint4 ? 4 : 2;
-    static constexpr bool is_signed = Element == element_type::int4 || Element == element_type::int2;
-
-    constexpr small_int() = default;
-
-    template <class Number>
-        requires(!std::same_as<Number, small_int> && detail::number<Number>)
-    constexpr small_int(Number value) noexcept : value_(extend(detail::low_bits(+value)))
-    {}
-
-    /// Returns the number with this pattern in the low bits; higher bits are ignored.
-    static constexpr small_int from_bits(unsigned bits) noexcept { return small_int(bits); }
-    constexpr std::uint8_t bits() const noexcept
-    {
-        return static_cast<std::uint8_t>(static_cast<unsigned>(value_) & mask);
-    }
-
-    constexpr operator int() const noexcept { return value_; }
-
-    template <detail::number Number>
-    constexpr small_int& operator+=(Number other) noexcept
-    {
-        return *this = small_int(in<Number>(value_) + in<Number>(other));
-    }
-    template <detail::number Number>
-    constexpr small_int& operator-=(Number other) noexcept
-    {
-        return *this = small_int(in<Number>(value_) - in<Number>(other));
-    }
-    template <detail::number Number>
-    constexpr small_int& operator*=(Number other) noexcept
-    {
-        return *this = small_int(in<Number>(value_) * in<Number>(other));
-    }
-    template <detail::number Number>
-    constexpr small_int& operator/=(Number other) noexcept
-    {
-        return *this = small_int(in<Number>(value_) / in<Number>(other));
-    }
-
-    constexpr small_int& operator++() noexcept { return *this += 1; }
-    constexpr small_int& operator--() noexcept { return *this -= 1; }
-    constexpr small_int operator++(int) noexcept
-    {
-        small_int const before = *this;
-        ++*this;
-        return before;
-    }
-    constexpr small_int operator--(int) noexcept
-    {
-        small_int const before = *this;
-        --*this;
-        return before;
-    }
-
-private:
-    using storage = std::conditional_t<is_signed, signed char, unsigned char>;
-    static constexpr unsigned mask = (1u << width) - 1;
-    static constexpr unsigned sign = is_signed ? 1u << (width - 1) : 0u;
-
-    static constexpr storage extend(unsigned bits) noexcept
-    {
-        return static_cast<storage>(static_cast<int>((bits & mask) ^ sign) - static_cast<int>(sign));
-    }
-
-    /// Converts to the type in which arithmetic with a Number is done.
-    template <class Number>
-    static constexpr auto in(detail::number auto value) noexcept
-    {
-        return static_cast<std::common_type_t<int, decltype(+std::declval<Number>())>>(value);
-    }
-
-    storage value_;
-};
-
-using int4 = small_int<element_type::int4>;
-using uint4 = small_int<element_type::uint4>;
-using int2 = small_int<element_type::int2>;
-using uint2 = small_int<element_type::uint2>;
-
-} // namespace xloom::inline XLOOM_ABI
-
-namespace std {
-
-// Each type converts to the other, so there is no common type by default, except for two equal types.
-template <xloom::element_type Element, xloom::detail::number Other>
-    requires(!is_same_v<Other, xloom::small_int<Element>>)
-struct common_type<xloom::small_int<Element>, Other> : common_type<int, decltype(+declval<Other>())> {};
-template <xloom::element_type Element, xloom::detail::number Other>
-    requires is_arithmetic_v<Other>
-struct common_type<Other, xloom::small_int<Element>> : common_type<Other, int> {};
-
-/// The limits of a small_int. The base class has the members that are common to all integer types.
-template <xloom::element_type Element>
-class numeric_limits<xloom::small_int<Element>>
-    : public conditional_t<xloom::small_int<Element>::is_signed, numeric_limits<signed char>,
-          numeric_limits<unsigned char>> {
-    using type = xloom::small_int<Element>;
-
-public:
-    static constexpr bool is_modulo = true;
-    static constexpr int digits = type::width - (type::is_signed ? 1 : 0);
-    static constexpr int digits10 = digits * 30103 / 100000;
-
-    static constexpr type(min)() noexcept { return type(type::is_signed ? -(1 << digits) : 0); }
-    static constexpr type lowest() noexcept { return (min)(); }
-    static constexpr type(max)() noexcept { return type((1 << digits) - 1); }
-    static constexpr type epsilon() noexcept { return type{}; }
-    static constexpr type round_error() noexcept { return type{}; }
-    static constexpr type denorm_min() noexcept { return type{}; }
-    static constexpr type infinity() noexcept { return type{}; }
-    static constexpr type quiet_NaN() noexcept { return type{}; }
-    static constexpr type signaling_NaN() noexcept { return type{}; }
-};
-
-} // namespace std
-
-namespace xloom::inline XLOOM_ABI {
-
-namespace detail {
-
-template <class T>
-inline constexpr bool is_character =
-    std::same_as<T, char> || std::same_as<T, wchar_t> || std::same_as<T, char8_t> ||
-    std::same_as<T, char16_t> || std::same_as<T, char32_t>;
-
-template <class T>
-inline constexpr element_type element_type_of_bare = element_type::undefined;
-
-// Integers are mapped by size and signedness: long and long long may both be int64. Character types and
-// __int128 are not element types.
-template <class T>
-    requires((std::signed_integral<T> || std::unsigned_integral<T>) && !is_character<T>)
-inline constexpr element_type element_type_of_bare<T> = [] {
-    constexpr element_type by_size[2][4] = {
-        {element_type::uint8, element_type::uint16, element_type::uint32, element_type::uint64},
-        {element_type::int8, element_type::int16, element_type::int32, element_type::int64}};
-    constexpr std::size_t row = std::is_signed_v<T> ? 1 : 0;
-    return sizeof(T) == 1   ? by_size[row][0]
-           : sizeof(T) == 2 ? by_size[row][1]
-           : sizeof(T) == 4 ? by_size[row][2]
-           : sizeof(T) == 8 ? by_size[row][3]
-                            : element_type::undefined;
-}();
-template <>
-inline constexpr element_type element_type_of_bare<bool> = element_type::bool_;
-template <>
-inline constexpr element_type element_type_of_bare<float> = element_type::float_;
-template <>
-inline constexpr element_type element_type_of_bare<double> = element_type::double_;
-template <>
-inline constexpr element_type element_type_of_bare<std::complex<float>> = element_type::complex64;
-template <>
-inline constexpr element_type element_type_of_bare<std::complex<double>> = element_type::complex128;
-template <>
-inline constexpr element_type element_type_of_bare<std::string> = element_type::string;
-template <element_type Element>
-inline constexpr element_type element_type_of_bare<small_float<Element>> = Element;
-template <element_type Element>
-inline constexpr element_type element_type_of_bare<small_int<Element>> = Element;
-
-} // namespace detail
-
-/// The ONNX element type of T, ignoring const and volatile; element_type::undefined if there is none.
-template <class T>
-inline constexpr element_type element_type_of = detail::element_type_of_bare<std::remove_cv_t<T>>;
-
-namespace detail {
-
-template <class T>
-inline constexpr bool is_small_float = false;
-template <element_type Element>
-inline constexpr bool is_small_float<small_float<Element>> = true;
-
-/// The type in which recurrences and activations of Items are computed: float for storage floats, else Item.
-template <class Item>
-using compute_t = std::conditional_t<is_small_float<Item>, float, Item>;
-
-} // namespace detail
-
-/// Converts a number as ONNX's Cast converts an element. Only small_float uses the options.
-///
-/// Differs   where ONNX does not specify the result or calls it "undefined": floating-point numbers convert
-///           to int8 .. uint64 as in C++ (truncated; undefined behaviour out of range), to small_int and
-///           small_float as documented there. Up to Cast-23 ONNX converted infinity to NaN in the fnuz types
-///           even if saturating, since Cast-24 to the largest number, as here.
-/// Source    ONNX Cast-25, and its notes on float 8, float 4, int 4 and int 2.
-template <detail::number To, detail::number From>
-constexpr To cast(From value, [[maybe_unused]] cast_options options = {}) noexcept
-{
-    if constexpr (std::same_as<To, From>)
-        return value;
-    else if constexpr (detail::is_small_float<To>)
-        return To(value, options);
-    else
-        return static_cast<To>(value);
-}
-
-} // namespace xloom::inline XLOOM_ABI
-
-namespace xloom::inline XLOOM_ABI::detail {
-
-/// True if a floating-point number, truncated, is in the range of an integer type.
-template <std::integral Int, std::floating_point Float>
-bool is_in_range(Float value)
-{
-    Float const end = std::ldexp(Float{1}, std::numeric_limits<Int>::digits);
-    return value < end && value >= (std::is_signed_v<Int> ? -end : Float{0});
-}
-
-/// Returns static_cast<To>(value), or 0 where that is undefined: a floating-point number out of range.
-template <builtin_number To, builtin_number From>
-To defined_cast(From value)
-{
-    if constexpr (std::integral<To> && std::floating_point<From>)
-        return static_cast<To>(is_in_range<To>(value) ? value : From{0});
-    else
-        return static_cast<To>(value);
-}
-
-/// True if a number of type To has the same value. To and From are int and longer integers, float, or double.
-template <builtin_number To, builtin_number From>
-bool is_exact(From value)
-{
-    if constexpr (std::integral<To> && std::integral<From>)
-        return std::in_range<To>(value);
-    else if constexpr (std::integral<From>)
-        return is_in_range<From>(static_cast<To>(value)) &&
-               defined_cast<From>(static_cast<To>(value)) == value;
-    else
-        return std::isnan(value) ? std::floating_point<To>
-                                 : static_cast<From>(defined_cast<To>(value)) == value;
-}
-
-/// Returns the number as a To, or nothing if no To has its value.
-template <number To, builtin_number From>
-std::optional<To> exact_cast(From value)
-{
-    using computed = decltype(+std::declval<To const&>());
-    auto const promoted = +value;
-    if (!is_exact<computed>(promoted))
-        return std::nullopt;
-    auto const number = defined_cast<computed>(promoted); // clang 14 computes it before the return above
-    To const result = cast<To>(number);
-    bool const is_nan = number != number;
-    if (is_nan ? +result == +result : +result != number)
-        return std::nullopt;
-    return result;
-}
-
-} // namespace xloom::inline XLOOM_ABI::detail
 
 // ==== xloom/detail/recurrent/workspace.hpp ====
 // The memory that calls of the recurrent operators use again.
@@ -28290,245 +28525,6 @@ void linear_attention_vjp_into(Query const& query, Key const& key, Value const& 
 
 // ==== xloom/detail/kernel/affine.hpp ====
 // Affine maps h -> a h + b, whose composition makes a linear recurrence a scan.
-
-// ==== xloom/detail/kernel/product.hpp ====
-// Products of numbers, and the numbers for which a parallel scan may form them in any grouping.
-
-namespace xloom::inline XLOOM_ABI::kernel {
-
-namespace detail {
-
-template <class V>
-struct scalar_of {
-    using type = void;
-};
-template <std::floating_point T>
-struct scalar_of<T> {
-    using type = T;
-};
-template <std::floating_point T>
-struct scalar_of<std::complex<T>> {
-    using type = T;
-};
-template <class T>
-    requires xloom::detail::is_small_float<T>
-struct scalar_of<T> {
-    using type = std::conditional_t<std::numeric_limits<T>::has_quiet_NaN, T, void>;
-};
-template <class V>
-    requires(has_lanes<float> && (std::same_as<V, lanes_t<float>> || std::same_as<V, lanes_t<double>>))
-struct scalar_of<V> {
-    using type = std::remove_cvref_t<decltype(std::declval<V&>()[0])>;
-};
-
-} // namespace detail
-
-/// The floating-point numbers that a number, a complex number or a vector of lanes consists of; void for
-/// other types.
-template <class V>
-using scalar_of = typename detail::scalar_of<V>::type;
-
-/// True for numbers whose products overflow and underflow.
-template <class V>
-concept rounded_number = !std::is_void_v<scalar_of<V>>;
-
-/// A power of two e for which products up to 2^(2 e), and their reciprocals, are far from the largest and the
-/// smallest normal number of type T: 60 for float, 508 for double.
-template <class T>
-inline constexpr int safe_exponent = (1 - std::numeric_limits<T>::min_exponent) / 2 - 3;
-
-namespace detail {
-
-/// Returns 2^exponent.
-template <class T>
-constexpr T power_of_two(int exponent)
-{
-    T power{1};
-    for (; exponent > 0; --exponent)
-        power = power * T{2};
-    for (; exponent < 0; ++exponent)
-        power = power / T{2};
-    return power;
-}
-
-/// The type in which numbers are compared: float for storage floats.
-template <class T>
-using compared_t = std::conditional_t<xloom::detail::is_small_float<T>, float, T>;
-
-} // namespace detail
-
-/// 2^exponent, as a number with which numbers of type T are compared.
-template <class T, int Exponent>
-inline constexpr auto limit_of = detail::power_of_two<detail::compared_t<T>>(Exponent);
-
-/// Returns |x|; of a complex number, |real| + |imag|.
-template <std::floating_point T>
-[[gnu::always_inline]] inline T magnitude(T x)
-{
-    return std::abs(x);
-}
-template <class T>
-    requires xloom::detail::is_small_float<T>
-inline float magnitude(T x)
-{
-    return std::abs(static_cast<float>(x));
-}
-template <class T>
-inline T magnitude(std::complex<T> const& x)
-{
-    return std::abs(x.real()) + std::abs(x.imag());
-}
-template <rounded_number V>
-    requires(!std::is_class_v<V> && !std::is_arithmetic_v<V>)
-[[gnu::always_inline]] inline V magnitude(V const& x)
-{
-    using bits = std::conditional_t<sizeof(scalar_of<V>) == 4, std::int32_t, std::int64_t>;
-    using lanes = lanes_t<bits>;
-    return reinterpret_cast<V>(
-        reinterpret_cast<lanes>(x) & kernel::broadcast((std::numeric_limits<bits>::max)()));
-}
-
-/// Returns a and b, for each lane.
-[[gnu::always_inline]] inline bool both(bool a, bool b) { return a && b; }
-template <class Mask>
-    requires(!std::is_arithmetic_v<Mask>)
-[[gnu::always_inline]] inline Mask both(Mask const& a, Mask const& b)
-{
-    return a & b;
-}
-
-/// True if a condition is true for all lanes.
-[[gnu::always_inline]] inline bool all_of(bool is_true) { return is_true; }
-template <class Mask>
-    requires(!std::is_arithmetic_v<Mask>)
-[[gnu::always_inline]] inline bool all_of(Mask const& are_true)
-{
-    return kernel::all_lanes(are_true);
-}
-
-/// Returns a where a condition is true, else b.
-template <class Mask, class V>
-[[gnu::always_inline]] inline V choose(Mask const& is_true, V const& a, V const& b)
-{
-    return is_true ? a : b;
-}
-
-/// True, for each lane, if magnitude(x) <= 2^High.
-template <int High, class V>
-[[gnu::always_inline]] inline auto is_at_most(V const& x)
-{
-    return kernel::magnitude(x) <= limit_of<scalar_of<V>, High>;
-}
-/// True, for each lane, if 2^Low <= magnitude(x) <= 2^High.
-template <int Low, int High, class V>
-[[gnu::always_inline]] inline auto is_within(V const& x)
-{
-    auto const size = kernel::magnitude(x);
-    return kernel::both(size >= limit_of<scalar_of<V>, Low>, size <= limit_of<scalar_of<V>, High>);
-}
-
-/// The products of numbers of type T, and where a scan may form them in any grouping.
-///
-/// While the running product stays in [2^-e, 2^e], with e = safe_exponent, all products of consecutive
-/// elements are in [2^-2e, 2^2e], so that none overflows and none loses digits. The rule is also that of
-/// vectors of lanes.
-template <rounded_number T>
-struct ordered_product {
-    static constexpr int e = safe_exponent<scalar_of<T>>;
-
-    T operator()(T const& a, T const& b) const { return reduce_mul(a, b); }
-
-    /// True if a scan may begin with a value, and may have a result after an element.
-    template <class V>
-    [[gnu::always_inline]] static auto is_safe_start(V const& before)
-    {
-        return kernel::is_within<-e, e>(before);
-    }
-    template <class V>
-    [[gnu::always_inline]] static auto is_safe(V const&, V const& result)
-    {
-        return kernel::is_within<-e, e>(result);
-    }
-
-    /// True if so with a margin: what begins so, and goes on with results of its own that are so, is safe.
-    template <class V>
-    [[gnu::always_inline]] static auto is_clear_start(V const& before)
-    {
-        return kernel::is_within<1 - e / 2, e / 2 - 1>(before);
-    }
-    template <class V>
-    [[gnu::always_inline]] static auto is_clear(V const&, V const& result)
-    {
-        return is_clear_start(result);
-    }
-
-    /// Returns the element that changes no other one.
-    template <class V>
-    static V neutral()
-    {
-        return V{} + scalar_of<V>{1};
-    }
-
-    /// Returns a total which says that results were not clear.
-    template <class V>
-    static V unclear(V const&)
-    {
-        return V{};
-    }
-    template <class V>
-    static auto is_clear_total(V const& total)
-    {
-        return is_clear_start(total);
-    }
-};
-
-namespace detail {
-
-template <class Op>
-struct element_of {
-    using type = Op;
-};
-template <class Op>
-    requires requires { typename Op::element; }
-struct element_of<Op> {
-    using type = typename Op::element;
-};
-
-template <class T, class Reduce>
-struct scanned_by {
-    using type = Reduce;
-};
-template <rounded_number T>
-struct scanned_by<T, reduce_mul_t> {
-    using type = ordered_product<T>;
-};
-
-} // namespace detail
-
-/// The operator on elements of an operator on lanes; of others, itself. It has the rule on where a scan may
-/// be computed in any grouping, if there is one.
-template <class Op>
-using element_of = typename detail::element_of<Op>::type;
-
-/// The operator by which a reduction scans Ts.
-template <class T, class Reduce>
-using scanned_by = typename detail::scanned_by<T, Reduce>::type;
-
-/// The order of a scan of Vs by an operator: is_ordered, if it is computed in order where the operator's rule
-/// says so, and the type of the rule's conditions.
-template <class Op, class V>
-struct order_rule {
-    static constexpr bool is_ordered = false;
-    using condition = bool;
-};
-template <class Op, class V>
-    requires requires(V const& x) { element_of<Op>::is_safe(x, x); }
-struct order_rule<Op, V> {
-    static constexpr bool is_ordered = true;
-    using condition = decltype(element_of<Op>::is_safe(std::declval<V const&>(), std::declval<V const&>()));
-};
-
-} // namespace xloom::inline XLOOM_ABI::kernel
 
 namespace xloom::inline XLOOM_ABI::kernel {
 

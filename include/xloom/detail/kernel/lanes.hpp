@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <concepts>
 #include <cstddef>
+#include <cstdint>
 #include <cstring>
 #include <type_traits>
 #include <utility>
@@ -57,6 +58,10 @@ using lanes_t = typename detail::lanes_of<T>::type;
 template <class T>
 inline constexpr std::size_t lane_count = detail::lanes_of<T>::count;
 
+/// The signed integer of 4 or 8 bytes.
+template <std::size_t Bytes>
+using signed_integer = std::conditional_t<Bytes == 4, std::int32_t, std::int64_t>;
+
 /// The numbers of the lanes of a vector of Ts.
 template <class T>
 using lane_numbers = std::make_index_sequence<lane_count<T>>;
@@ -75,14 +80,21 @@ template <class T>
     std::memcpy(to, &lanes, sizeof lanes);
 }
 
+namespace detail {
+
+template <class T, std::size_t... I>
+[[gnu::always_inline]] inline lanes_t<T> broadcast(T x, std::index_sequence<I...>)
+{
+    return lanes_t<T>{(static_cast<void>(I), x)...};
+}
+
+} // namespace detail
+
 /// Returns a vector whose lanes all are x.
 template <class T>
 [[gnu::always_inline]] inline lanes_t<T> broadcast(T x)
 {
-    lanes_t<T> lanes{};
-    for (std::size_t i = 0; i < lane_count<T>; ++i)
-        lanes[i] = x;
-    return lanes;
+    return detail::broadcast(x, lane_numbers<T>{});
 }
 
 /// True if a comparison of lanes of at least 32 bits is true for all of them.
@@ -128,14 +140,11 @@ template <class T>
 #elif defined(__AVX__) && !defined(XLOOM_NO_SIMD)
 namespace detail {
 
-template <std::size_t Bytes>
-using signed_of = std::conditional_t<Bytes == 4, int, long long>;
-
 /// A vector of the type T whose first `count` lanes, or all, have all bits set, the others none.
 template <class T>
 [[gnu::always_inline]] inline __m256i lane_mask(std::size_t count)
 {
-    using item = signed_of<sizeof(T)>;
+    using item = signed_integer<sizeof(T)>;
     typedef item vector __attribute__((vector_size(lane_bytes)));
     vector numbers{};
     for (std::size_t i = 0; i < lane_count<T>; ++i)

@@ -101,7 +101,7 @@ template <rounded_number V>
     requires(!std::is_class_v<V> && !std::is_arithmetic_v<V>)
 [[gnu::always_inline]] inline V magnitude(V const& x)
 {
-    using bits = std::conditional_t<sizeof(scalar_of<V>) == 4, std::int32_t, std::int64_t>;
+    using bits = signed_integer<sizeof(scalar_of<V>)>;
     using lanes = lanes_t<bits>;
     return reinterpret_cast<V>(
         reinterpret_cast<lanes>(x) & kernel::broadcast((std::numeric_limits<bits>::max)()));

@@ -6,13 +6,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
-#include <limits>
 #include <type_traits>
 #include <utility>
 
 #include <xloom/detail/core/reduction.hpp>
 #include <xloom/detail/core/requirement.hpp>
 #include <xloom/detail/kernel/lanes.hpp>
+#include <xloom/detail/kernel/product.hpp>
 
 namespace xloom::inline XLOOM_ABI {
 
@@ -29,13 +29,20 @@ namespace detail {
 /// The least number of lanes: those of a register of 32-bit items, 1 without vector units.
 inline constexpr std::size_t fewest_lanes = kernel::lane_count<std::int32_t>;
 
-template <std::size_t Bytes>
-using signed_integer = std::conditional_t<Bytes == 4, std::int32_t, std::int64_t>;
+using kernel::signed_integer;
 
 /// The type of one register of a mask; bool without vector units.
 template <std::size_t Bytes>
 using mask_part =
     std::conditional_t<kernel::has_lanes<std::int32_t>, kernel::lanes_t<signed_integer<Bytes>>, bool>;
+
+/// Calls f(0), f(1), ..., without a loop.
+template <std::size_t Count, class F>
+[[gnu::always_inline]] inline void for_each_part(F const& f)
+{
+    [&]<std::size_t... I>(std::index_sequence<I...>) __attribute__((always_inline)) { (f(I), ...); }
+    (std::make_index_sequence<Count>());
+}
 
 /// Requires a body that does not branch on lanes.
 template <class To>
@@ -75,7 +82,6 @@ public:
     static constexpr std::size_t parts = N / kernel::lane_count<detail::signed_integer<Bytes>>;
 
     [[gnu::always_inline]] part const& operator[](std::size_t i) const { return parts_[i]; }
-    [[gnu::always_inline]] part& operator[](std::size_t i) { return parts_[i]; }
 
     template <std::same_as<bool> To>
     operator To() const
@@ -106,11 +112,7 @@ public:
     [[gnu::always_inline]] static lane_mask made(F const& f)
     {
         lane_mask mask;
-        [&]<std::size_t... I>(std::index_sequence<I...>) __attribute__((always_inline))
-        {
-            ((mask.parts_[I] = f(I)), ...);
-        }
-        (std::make_index_sequence<parts>());
+        detail::for_each_part<parts>([&](std::size_t i) { mask.parts_[i] = f(i); });
         return mask;
     }
 
@@ -142,7 +144,7 @@ public:
     [[gnu::always_inline]] lanes(Number x)
     {
         if constexpr (detail::number_beside_lanes<Number, T>::holds())
-            *this = made([&](std::size_t) { return static_cast<T>(x) - part{}; }); // of -0, too
+            *this = made([&](std::size_t) { return kernel::broadcast(static_cast<T>(x)); });
     }
     /// Converts each number as static_cast does.
     template <class From>
@@ -166,7 +168,8 @@ public:
     }
     [[gnu::always_inline]] void store(T* to) const
     {
-        for_each_part([&](std::size_t i) { kernel::store_lanes(to + i * kernel::lane_count<T>, parts_[i]); });
+        detail::for_each_part<parts>(
+            [&](std::size_t i) { kernel::store_lanes(to + i * kernel::lane_count<T>, parts_[i]); });
     }
 
     /// One of the vectors that hold the numbers.
@@ -177,7 +180,7 @@ public:
     [[gnu::always_inline]] static lanes made(F const& f)
     {
         lanes x;
-        for_each_part([&](std::size_t i) { x.parts_[i] = f(i); });
+        detail::for_each_part<parts>([&](std::size_t i) { x.parts_[i] = f(i); });
         return x;
     }
 
@@ -241,13 +244,6 @@ public:
 #undef XLOOM_INTEGER_OPERATOR
 
 private:
-    template <class F>
-    [[gnu::always_inline]] static void for_each_part(F const& f)
-    {
-        [&]<std::size_t... I>(std::index_sequence<I...>) __attribute__((always_inline)) { (f(I), ...); }
-        (std::make_index_sequence<parts>());
-    }
-
     part parts_[parts]{};
 };
 
@@ -305,18 +301,10 @@ constexpr T select(bool condition, T const& a, std::type_identity_t<T> const& b)
 template <lane_item T, std::size_t N>
 [[gnu::always_inline]] inline lanes<T, N> abs(lanes<T, N> const& x)
 {
-    if constexpr (std::integral<T>) {
+    if constexpr (std::integral<T>)
         return select(x < T(0), -x, x);
-    } else if constexpr (!kernel::has_lanes<T>) {
-        return lanes<T, N>::made([&](std::size_t i) { return std::abs(x[i]); });
-    } else {
-        using integer = detail::signed_integer<sizeof(T)>;
-        using bits = kernel::lanes_t<integer>;
-        return lanes<T, N>::made([&](std::size_t i) {
-            return reinterpret_cast<typename lanes<T, N>::part>(
-                reinterpret_cast<bits>(x[i]) & (std::numeric_limits<integer>::max)());
-        });
-    }
+    else
+        return lanes<T, N>::made([&](std::size_t i) { return kernel::magnitude(x[i]); });
 }
 /// As above, of a number.
 template <lane_item T>
