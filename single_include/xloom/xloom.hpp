@@ -10538,6 +10538,14 @@ void copy_matrix(item_rows<From> from, item_rows<To> to, std::size_t rows, std::
     }
 }
 
+/// Sets `rows` rows of `columns` items to zeros.
+template <class T>
+void clear_matrix(item_rows<T> const& to, std::size_t rows, std::size_t columns)
+{
+    T const zero(0);
+    copy_matrix(item_rows<T const>{&zero, 0, 0}, to, rows, columns);
+}
+
 /// Loads the items of `count` channels of a row as numbers of type T, padded with zeros.
 template <class T, class Item>
 batch_t<T> load_channels(item_rows<Item> const& rows, std::size_t i, std::size_t channel, std::size_t count)
@@ -10676,6 +10684,23 @@ private:
     T copy_[lane_count<T> * copy_stride];
 };
 
+/// Assigns `rows` rows of `columns` items. If `by_blocks`, calls copy(i, j, count) for the pieces that
+/// consist of blocks: `count` rows from i on, and as many columns from j on as a vector has lanes.
+template <class T, class Copy>
+void copy_by_pieces(item_rows<T const> const& from, item_rows<T> const& to, std::size_t rows,
+    std::size_t columns, bool by_blocks, Copy const& copy)
+{
+    constexpr std::size_t step = lane_count<T>, length = column_pieces<T>::length;
+    std::size_t const whole = rows / step * step;
+    std::size_t j = 0;
+    for (; by_blocks && j + step <= columns; j += step) {
+        for (std::size_t i = 0; i < whole; i += length)
+            copy(i, j, (std::min)(length, whole - i));
+        copy_matrix(from.from_row(whole).from(j), to.from_row(whole).from(j), rows - whole, step);
+    }
+    copy_matrix(from.from(j), to.from(j), rows, columns - j);
+}
+
 } // namespace detail
 
 /// Assigns `rows` rows of `columns` items, as copy_matrix does, but by blocks of vectors where the columns of
@@ -10684,23 +10709,13 @@ template <class T>
 void pack_columns(
     item_rows<T const> const& from, item_rows<T> const& to, std::size_t rows, std::size_t columns)
 {
-    std::size_t j = 0;
-    if constexpr (has_lanes<T>)
-        if (from.row == 1 && to.column == 1) {
-            constexpr std::size_t step = lane_count<T>;
-            std::size_t const whole = rows / step * step;
-            detail::column_pieces<T> pieces(from.column);
-            for (; j + step <= columns; j += step) {
-                for (std::size_t i = 0; i < whole; i += pieces.length) {
-                    std::size_t const count = (std::min)(pieces.length, whole - i);
-                    T const* const piece = pieces.read(from.at(i, j), count);
-                    for (std::size_t k = 0; k < count; k += step)
-                        detail::transpose_block(piece + k, pieces.stride(), to.at(i + k, j), to.row);
-                }
-                copy_matrix(from.from_row(whole).from(j), to.from_row(whole).from(j), rows - whole, step);
-            }
-        }
-    copy_matrix(from.from(j), to.from(j), rows, columns - j);
+    detail::column_pieces<T> pieces(from.column);
+    detail::copy_by_pieces(from, to, rows, columns, has_lanes<T> && from.row == 1 && to.column == 1,
+        [&](std::size_t i, std::size_t j, std::size_t count) {
+            T const* const piece = pieces.read(from.at(i, j), count);
+            for (std::size_t k = 0; k < count; k += lane_count<T>)
+                detail::transpose_block(piece + k, pieces.stride(), to.at(i + k, j), to.row);
+        });
 }
 
 /// As pack_columns, where the rows of `from` and the columns of `to` are contiguous.
@@ -10708,24 +10723,14 @@ template <class T>
 void unpack_columns(
     item_rows<T const> const& from, item_rows<T> const& to, std::size_t rows, std::size_t columns)
 {
-    std::size_t j = 0;
-    if constexpr (has_lanes<T>)
-        if (from.column == 1 && to.row == 1) {
-            constexpr std::size_t step = lane_count<T>;
-            std::size_t const whole = rows / step * step;
-            detail::column_pieces<T> pieces(to.column);
-            for (; j + step <= columns; j += step) {
-                for (std::size_t i = 0; i < whole; i += pieces.length) {
-                    std::size_t const count = (std::min)(pieces.length, whole - i);
-                    T* const piece = pieces.memory(to.at(i, j));
-                    for (std::size_t k = 0; k < count; k += step)
-                        detail::transpose_block(from.at(i + k, j), from.row, piece + k, pieces.stride());
-                    pieces.write(to.at(i, j), count);
-                }
-                copy_matrix(from.from_row(whole).from(j), to.from_row(whole).from(j), rows - whole, step);
-            }
-        }
-    copy_matrix(from.from(j), to.from(j), rows, columns - j);
+    detail::column_pieces<T> pieces(to.column);
+    detail::copy_by_pieces(from, to, rows, columns, has_lanes<T> && from.column == 1 && to.row == 1,
+        [&](std::size_t i, std::size_t j, std::size_t count) {
+            T* const piece = pieces.memory(to.at(i, j));
+            for (std::size_t k = 0; k < count; k += lane_count<T>)
+                detail::transpose_block(from.at(i + k, j), from.row, piece + k, pieces.stride());
+            pieces.write(to.at(i, j), count);
+        });
 }
 
 } // namespace xloom::inline XLOOM_ABI::kernel
@@ -11462,7 +11467,7 @@ bool is_adjacent(kernel::item_rows<T> const& items, std::size_t valid)
     return items.column == 1 && valid == N;
 }
 
-/// The number of steps that are packed at once: half of the smallest L1 cache, or less, for four operands.
+/// The number of steps that are packed at once, so that those of an operand take at most 4,096 items.
 template <std::size_t N>
 inline constexpr std::size_t packed_steps = (std::max)(std::size_t{64}, 2048 / N);
 
@@ -11706,11 +11711,8 @@ private:
     static void clear_outputs(
         std::tuple<Y...> const& outputs, std::size_t valid, std::size_t begin, std::size_t end)
     {
-        detail::for_each_leaf(outputs, [&]<class Output>(auto, Output const& output) {
-            using T = typename Output::item;
-            T const zero(0);
-            kernel::copy_matrix(
-                kernel::item_rows<T const>{&zero, 0, 0}, output.items.from_row(begin), end - begin, valid);
+        detail::for_each_leaf(outputs, [&](auto, auto const& output) {
+            kernel::clear_matrix(output.items.from_row(begin), end - begin, valid);
         });
     }
 
@@ -21075,11 +21077,10 @@ template <class Item, class T>
 void copy_or_clear(
     item_rows<Item const> const& from, item_rows<T> const& to, std::size_t rows, std::size_t columns)
 {
-    T const zero(0);
     if (from.first != nullptr)
         copy_matrix(from, to, rows, columns);
     else
-        copy_matrix(item_rows<T const>{&zero, 0, 0}, to, rows, columns);
+        clear_matrix(to, rows, columns);
 }
 
 /// Returns `rows` rows where they are, if the tile can load them, or copied to `memory`.

@@ -195,11 +195,10 @@ template <class Item, class T>
 void copy_or_clear(
     item_rows<Item const> const& from, item_rows<T> const& to, std::size_t rows, std::size_t columns)
 {
-    T const zero(0);
     if (from.first != nullptr)
         copy_matrix(from, to, rows, columns);
     else
-        copy_matrix(item_rows<T const>{&zero, 0, 0}, to, rows, columns);
+        clear_matrix(to, rows, columns);
 }
 
 /// Returns `rows` rows where they are, if the tile can load them, or copied to `memory`.

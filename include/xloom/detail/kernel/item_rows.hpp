@@ -118,6 +118,14 @@ void copy_matrix(item_rows<From> from, item_rows<To> to, std::size_t rows, std::
     }
 }
 
+/// Sets `rows` rows of `columns` items to zeros.
+template <class T>
+void clear_matrix(item_rows<T> const& to, std::size_t rows, std::size_t columns)
+{
+    T const zero(0);
+    copy_matrix(item_rows<T const>{&zero, 0, 0}, to, rows, columns);
+}
+
 /// Loads the items of `count` channels of a row as numbers of type T, padded with zeros.
 template <class T, class Item>
 batch_t<T> load_channels(item_rows<Item> const& rows, std::size_t i, std::size_t channel, std::size_t count)

@@ -96,6 +96,23 @@ private:
     T copy_[lane_count<T> * copy_stride];
 };
 
+/// Assigns `rows` rows of `columns` items. If `by_blocks`, calls copy(i, j, count) for the pieces that
+/// consist of blocks: `count` rows from i on, and as many columns from j on as a vector has lanes.
+template <class T, class Copy>
+void copy_by_pieces(item_rows<T const> const& from, item_rows<T> const& to, std::size_t rows,
+    std::size_t columns, bool by_blocks, Copy const& copy)
+{
+    constexpr std::size_t step = lane_count<T>, length = column_pieces<T>::length;
+    std::size_t const whole = rows / step * step;
+    std::size_t j = 0;
+    for (; by_blocks && j + step <= columns; j += step) {
+        for (std::size_t i = 0; i < whole; i += length)
+            copy(i, j, (std::min)(length, whole - i));
+        copy_matrix(from.from_row(whole).from(j), to.from_row(whole).from(j), rows - whole, step);
+    }
+    copy_matrix(from.from(j), to.from(j), rows, columns - j);
+}
+
 } // namespace detail
 
 /// Assigns `rows` rows of `columns` items, as copy_matrix does, but by blocks of vectors where the columns of
@@ -104,23 +121,13 @@ template <class T>
 void pack_columns(
     item_rows<T const> const& from, item_rows<T> const& to, std::size_t rows, std::size_t columns)
 {
-    std::size_t j = 0;
-    if constexpr (has_lanes<T>)
-        if (from.row == 1 && to.column == 1) {
-            constexpr std::size_t step = lane_count<T>;
-            std::size_t const whole = rows / step * step;
-            detail::column_pieces<T> pieces(from.column);
-            for (; j + step <= columns; j += step) {
-                for (std::size_t i = 0; i < whole; i += pieces.length) {
-                    std::size_t const count = (std::min)(pieces.length, whole - i);
-                    T const* const piece = pieces.read(from.at(i, j), count);
-                    for (std::size_t k = 0; k < count; k += step)
-                        detail::transpose_block(piece + k, pieces.stride(), to.at(i + k, j), to.row);
-                }
-                copy_matrix(from.from_row(whole).from(j), to.from_row(whole).from(j), rows - whole, step);
-            }
-        }
-    copy_matrix(from.from(j), to.from(j), rows, columns - j);
+    detail::column_pieces<T> pieces(from.column);
+    detail::copy_by_pieces(from, to, rows, columns, has_lanes<T> && from.row == 1 && to.column == 1,
+        [&](std::size_t i, std::size_t j, std::size_t count) {
+            T const* const piece = pieces.read(from.at(i, j), count);
+            for (std::size_t k = 0; k < count; k += lane_count<T>)
+                detail::transpose_block(piece + k, pieces.stride(), to.at(i + k, j), to.row);
+        });
 }
 
 /// As pack_columns, where the rows of `from` and the columns of `to` are contiguous.
@@ -128,24 +135,14 @@ template <class T>
 void unpack_columns(
     item_rows<T const> const& from, item_rows<T> const& to, std::size_t rows, std::size_t columns)
 {
-    std::size_t j = 0;
-    if constexpr (has_lanes<T>)
-        if (from.column == 1 && to.row == 1) {
-            constexpr std::size_t step = lane_count<T>;
-            std::size_t const whole = rows / step * step;
-            detail::column_pieces<T> pieces(to.column);
-            for (; j + step <= columns; j += step) {
-                for (std::size_t i = 0; i < whole; i += pieces.length) {
-                    std::size_t const count = (std::min)(pieces.length, whole - i);
-                    T* const piece = pieces.memory(to.at(i, j));
-                    for (std::size_t k = 0; k < count; k += step)
-                        detail::transpose_block(from.at(i + k, j), from.row, piece + k, pieces.stride());
-                    pieces.write(to.at(i, j), count);
-                }
-                copy_matrix(from.from_row(whole).from(j), to.from_row(whole).from(j), rows - whole, step);
-            }
-        }
-    copy_matrix(from.from(j), to.from(j), rows, columns - j);
+    detail::column_pieces<T> pieces(to.column);
+    detail::copy_by_pieces(from, to, rows, columns, has_lanes<T> && from.column == 1 && to.row == 1,
+        [&](std::size_t i, std::size_t j, std::size_t count) {
+            T* const piece = pieces.memory(to.at(i, j));
+            for (std::size_t k = 0; k < count; k += lane_count<T>)
+                detail::transpose_block(from.at(i + k, j), from.row, piece + k, pieces.stride());
+            pieces.write(to.at(i, j), count);
+        });
 }
 
 } // namespace xloom::inline XLOOM_ABI::kernel

@@ -103,7 +103,7 @@ bool is_adjacent(kernel::item_rows<T> const& items, std::size_t valid)
     return items.column == 1 && valid == N;
 }
 
-/// The number of steps that are packed at once: half of the smallest L1 cache, or less, for four operands.
+/// The number of steps that are packed at once, so that those of an operand take at most 4,096 items.
 template <std::size_t N>
 inline constexpr std::size_t packed_steps = (std::max)(std::size_t{64}, 2048 / N);
 
@@ -347,11 +347,8 @@ private:
     static void clear_outputs(
         std::tuple<Y...> const& outputs, std::size_t valid, std::size_t begin, std::size_t end)
     {
-        detail::for_each_leaf(outputs, [&]<class Output>(auto, Output const& output) {
-            using T = typename Output::item;
-            T const zero(0);
-            kernel::copy_matrix(
-                kernel::item_rows<T const>{&zero, 0, 0}, output.items.from_row(begin), end - begin, valid);
+        detail::for_each_leaf(outputs, [&](auto, auto const& output) {
+            kernel::clear_matrix(output.items.from_row(begin), end - begin, valid);
         });
     }
 
