@@ -158,11 +158,10 @@ private:
                 T const *const from = tile.first_ + c * tile.line_, *const weights = weight.at(0, c);
                 T* const sums = to.at(0, c);
                 auto const sum = [&](std::size_t t) {
-                    V total(*bias.at(0, c));
-                    for (std::size_t j = 0; j < taps; ++j)
-                        total = multiply_add(V(weights[static_cast<std::ptrdiff_t>(j) * weight.row]),
-                            load_batch(from + t + j), total);
-                    return total;
+                    auto const tap = [&](std::size_t j) {
+                        return V(weights[static_cast<std::ptrdiff_t>(j) * weight.row]);
+                    };
+                    return sum_of_taps(taps, V(*bias.at(0, c)), tap, from + t, 1);
                 };
                 std::size_t t = 0;
                 for (; t + width <= count; t += width)
@@ -173,16 +172,21 @@ private:
             }
         else
             for (std::size_t c = 0; c < tile.channels_; c += width) {
+                auto const tap = [&](std::size_t j) { return load_batch(weight.at(j, c)); };
                 T const* from = tile.first_ + c;
                 T* sums = to.at(0, c);
-                for (std::size_t t = 0; t < count; ++t, from += tile.step_, sums += to.row) {
-                    V total = load_batch(bias.at(0, c));
-                    for (std::size_t j = 0; j < taps; ++j)
-                        total = multiply_add(
-                            load_batch(weight.at(j, c)), load_batch(from + j * tile.step_), total);
-                    store_batch(sums, total);
-                }
+                for (std::size_t t = 0; t < count; ++t, from += tile.step_, sums += to.row)
+                    store_batch(sums, sum_of_taps(taps, load_batch(bias.at(0, c)), tap, from, tile.step_));
             }
+    }
+
+    /// Adds the products of taps and steps, which are `step` numbers apart.
+    template <class Taps, class Tap>
+    static V sum_of_taps(Taps taps, V sum, Tap const& tap, T const* from, std::size_t step)
+    {
+        for (std::size_t j = 0; j < taps; ++j)
+            sum = multiply_add(tap(j), load_batch(from + j * step), sum);
+        return sum;
     }
 
     bool has_step_lanes_;

@@ -96,8 +96,8 @@ private:
     T copy_[lane_count<T> * copy_stride];
 };
 
-/// Assigns `rows` rows of `columns` items. If `by_blocks`, calls copy(i, j, count) for the pieces that
-/// consist of blocks: `count` rows from i on, and as many columns from j on as a vector has lanes.
+/// Assigns `rows` rows of `columns` items. If `by_blocks`, calls copy(i, j, count) for each piece of blocks:
+/// `count` rows from i on, and as many columns from j on as a vector has lanes.
 template <class T, class Copy>
 void copy_by_pieces(item_rows<T const> const& from, item_rows<T> const& to, std::size_t rows,
     std::size_t columns, bool by_blocks, Copy const& copy)
