@@ -58,15 +58,14 @@ concept ordered = !array_like<T> && requires(T const& a) {
     static_cast<bool>(a != a);
 };
 
-/// Returns a product, rounded before it is used.
+/// Returns a product, as it is rounded.
 ///
 /// Why the empty asm: a compiler contracts a product and a sum to one instruction where the processor has it,
 /// so that the bits of a result would depend on the target. The x87 unit, which computes long double, has
 /// none.
 template <class T>
-[[gnu::always_inline]] constexpr T rounded_product(T const& a, T const& b)
+[[gnu::always_inline]] constexpr T as_rounded(T product)
 {
-    T product = a * b;
     if (!std::is_constant_evaluated()) {
 #if defined(__FMA__) || defined(__FMA4__) || defined(__AVX512F__)
         if constexpr (!std::same_as<T, long double>)
@@ -78,6 +77,14 @@ template <class T>
 #endif
     }
     return product;
+}
+
+/// Returns a product, rounded before it is used.
+template <class T>
+[[gnu::always_inline]] constexpr T rounded_product(T const& a, T const& b)
+{
+    T const product = a * b;
+    return detail::as_rounded(product);
 }
 
 /// The types of reductions, in a namespace without functions: a caller's unqualified call with a reduction

@@ -25,6 +25,7 @@
 #include <limits>
 #include <type_traits>
 
+#include <xloom/detail/core/reduction.hpp>
 #include <xloom/detail/kernel/activations.hpp>
 #include <xloom/detail/kernel/batches.hpp>
 
@@ -68,15 +69,11 @@ V by_lanes(Batch const& of_batch, Item const& of_item, V const& x, Vs const&... 
         return first_item<T>(of_batch(batch_t<T>(x), batch_t<T>(others)...));
 }
 
-/// Returns a product as it was rounded: see rounded_product.
+/// Returns a product of batches, as it is rounded.
 template <class V>
 V rounded(V product)
 {
-#if defined(__FMA__) || defined(__FMA4__) || defined(__AVX512F__)
-    asm("" : "+v"(product.data));
-#elif defined(__aarch64__)
-    asm("" : "+w"(product.data));
-#endif
+    product.data = xloom::detail::as_rounded(product.data);
     return product;
 }
 
