@@ -6404,6 +6404,363 @@ struct loop_lanes_options {
 // and not in the other. Without SIMD, and with -ffast-math, which cancels what a reduction of arguments adds
 // and subtracts, the functions are those of <cmath>.
 
+// ==== xloom/detail/core/reduction.hpp ====
+// ONNX's reductions as function objects, for every type for which they are defined.
+
+// ==== xloom/detail/core/element_types.hpp ====
+// The element types of ONNX, with the values of TensorProto::DataType, and their names; and the
+// concept of a number.
+
+namespace xloom::inline XLOOM_ABI {
+
+/// The element type of a tensor; `undefined` if it is not known. Some enumerators have the names of storage
+/// types: with `using namespace xloom`, write `using enum element_type` in an inner namespace or block, where
+/// it hides them.
+enum class element_type : std::int32_t {
+    undefined = 0,
+    float_ = 1,
+    uint8 = 2,
+    int8 = 3,
+    uint16 = 4,
+    int16 = 5,
+    int32 = 6,
+    int64 = 7,
+    string = 8,
+    bool_ = 9,
+    float16 = 10,
+    double_ = 11,
+    uint32 = 12,
+    uint64 = 13,
+    complex64 = 14,
+    complex128 = 15,
+    bfloat16 = 16,
+    float8_e4m3fn = 17,
+    float8_e4m3fnuz = 18,
+    float8_e5m2 = 19,
+    float8_e5m2fnuz = 20,
+    uint4 = 21,
+    int4 = 22,
+    float4_e2m1 = 23,
+    float8_e8m0 = 24,
+    uint2 = 25,
+    int2 = 26
+};
+
+/// The number of element types, including `undefined`; their values are 0 .. element_type_count - 1.
+inline constexpr std::size_t element_type_count = 27;
+
+/// Returns the name in ONNX's type strings, such as "float8e4m3fn" in tensor(float8e4m3fn); "undefined" for a
+/// value that is not an element type.
+constexpr std::string_view name_of(element_type element) noexcept
+{
+    constexpr std::string_view names[element_type_count] = {"undefined", "float", "uint8", "int8", "uint16",
+        "int16", "int32", "int64", "string", "bool", "float16", "double", "uint32", "uint64", "complex64",
+        "complex128", "bfloat16", "float8e4m3fn", "float8e4m3fnuz", "float8e5m2", "float8e5m2fnuz", "uint4",
+        "int4", "float4e2m1", "float8e8m0", "uint2", "int2"};
+    auto const number = static_cast<std::size_t>(element);
+    return number < element_type_count ? names[number] : names[0];
+}
+
+} // namespace xloom::inline XLOOM_ABI
+
+namespace xloom::inline XLOOM_ABI::detail {
+
+template <class T>
+concept builtin_number = std::same_as<T, float> || std::same_as<T, double> ||
+                         (std::integral<T> && sizeof(T) <= sizeof(std::uint64_t));
+
+/// A type whose unary + gives an integer, a float or a double: the built-in numbers, the storage types, and
+/// user-defined types with such an operator.
+template <class T>
+concept number = requires(T const& value) { requires builtin_number<decltype(+value)>; };
+
+} // namespace xloom::inline XLOOM_ABI::detail
+
+namespace xloom::inline XLOOM_ABI {
+
+/// The values of ONNX's attribute `reduction`, and the mean.
+enum class reduction : unsigned char { none, add, mul, max, min, mean };
+
+/// Returns the value of ONNX's attribute, such as "add".
+constexpr std::string_view name_of(reduction kind) noexcept
+{
+    constexpr std::string_view names[] = {"none", "add", "mul", "max", "min", "mean"};
+    auto const number = static_cast<std::size_t>(kind);
+    return number < std::size(names) ? names[number] : "unknown";
+}
+
+namespace detail {
+
+template <class T>
+inline constexpr bool is_string = false;
+template <class Char, class Traits, class Allocator>
+inline constexpr bool is_string<std::basic_string<Char, Traits, Allocator>> = true;
+
+/// A string, vector or matrix: its operators * and <, if any, are not the product and order of numbers.
+template <class T>
+concept array_like = requires(T const& a) {
+    a.size();
+    a[0];
+};
+
+template <class T>
+concept wrapping_integer = std::integral<T> && !std::same_as<T, bool>;
+
+/// The unsigned type for wrap-around arithmetic on T, at least as wide as int, so that it is not promoted to
+/// int.
+template <wrapping_integer T>
+using modular_t = std::make_unsigned_t<std::common_type_t<T, int>>;
+
+template <class T>
+concept summable = requires(T const& a) { static_cast<T>(a + a); };
+template <class T>
+concept multipliable = !array_like<T> && requires(T const& a) { static_cast<T>(a * a); };
+template <class T>
+concept ordered = !array_like<T> && requires(T const& a) {
+    static_cast<bool>(a < a);
+    static_cast<bool>(a != a);
+};
+
+/// Returns a product, as it is rounded.
+///
+/// Why the empty asm: a compiler contracts a product and a sum to one instruction where the processor has it,
+/// so that the bits of a result would depend on the target. The x87 unit, which computes long double, has
+/// none.
+template <class T>
+[[gnu::always_inline]] constexpr T as_rounded(T product)
+{
+    if (!std::is_constant_evaluated()) {
+#if defined(__FMA__) || defined(__FMA4__) || defined(__AVX512F__)
+        if constexpr (!std::same_as<T, long double>)
+            asm("" : "+v"(product));
+#elif defined(__aarch64__)
+        asm("" : "+w"(product));
+#elif !defined(__x86_64__) && !defined(__i386__)
+        asm("" : "+m"(product));
+#endif
+    }
+    return product;
+}
+
+/// Returns a product, rounded before it is used.
+template <class T>
+[[gnu::always_inline]] constexpr T rounded_product(T const& a, T const& b)
+{
+    T const product = a * b;
+    return detail::as_rounded(product);
+}
+
+/// The types of reductions, in a namespace without functions: a caller's unqualified call with a reduction
+/// finds no function of detail.
+namespace reductions {
+
+struct reduce_none_t {
+    template <class T>
+    constexpr T operator()(T const&, T const& update) const
+    {
+        return update;
+    }
+};
+
+struct reduce_add_t {
+    template <summable T>
+    constexpr T operator()(T old, T const& update) const
+    {
+        if constexpr (std::same_as<T, bool>) {
+            return old || update;
+        } else if constexpr (wrapping_integer<T>) {
+            using modular = modular_t<T>;
+            return static_cast<T>(static_cast<modular>(old) + static_cast<modular>(update));
+        } else if constexpr (is_string<T>) {
+            old += update;
+            return old;
+        } else {
+            return static_cast<T>(old + update);
+        }
+    }
+};
+
+struct reduce_mul_t {
+    template <multipliable T>
+    constexpr T operator()(T const& old, T const& update) const
+    {
+        if constexpr (std::same_as<T, bool>) {
+            return old && update;
+        } else if constexpr (wrapping_integer<T>) {
+            using modular = modular_t<T>;
+            return static_cast<T>(static_cast<modular>(old) * static_cast<modular>(update));
+        } else {
+            return static_cast<T>(old * update);
+        }
+    }
+
+    template <class T>
+    constexpr std::complex<T> operator()(std::complex<T> const& old, std::complex<T> const& update) const
+    {
+        return {detail::rounded_product(old.real(), update.real()) -
+                    detail::rounded_product(old.imag(), update.imag()),
+            detail::rounded_product(old.real(), update.imag()) +
+                detail::rounded_product(old.imag(), update.real())};
+    }
+};
+
+struct reduce_max_t {
+    template <ordered T>
+    constexpr T operator()(T const& old, T const& update) const
+    {
+        T const larger = old < update ? update : old; // old, if that is NaN
+        return update != update ? update : larger;
+    }
+};
+
+struct reduce_min_t {
+    template <ordered T>
+    constexpr T operator()(T const& old, T const& update) const
+    {
+        T const smaller = update < old ? update : old;
+        return update != update ? update : smaller;
+    }
+};
+
+} // namespace reductions
+
+using namespace reductions;
+
+} // namespace detail
+
+/// The reduction none: the update. Every reduction is a function object: new value = reduce(old value,
+/// update).
+///
+/// Integers wrap around. bool: add and max are or, mul and min are and. Strings: add concatenates, the others
+/// do not exist. Complex numbers: add and mul only; products by the textbook's formula, so that infinity
+/// times 0 is NaN, as in NumPy. max and min return NaN if either value is NaN, and the old value if both are
+/// equal (-0 equals 0). Storage types are computed in float or int and rounded once per update.
+inline constexpr detail::reduce_none_t reduce_none{};
+
+/// The reduction add: old + update.
+inline constexpr detail::reduce_add_t reduce_add{};
+
+/// The reduction mul: old * update.
+inline constexpr detail::reduce_mul_t reduce_mul{};
+
+/// The reduction max: the larger of old and update.
+inline constexpr detail::reduce_max_t reduce_max{};
+
+/// The reduction min: the smaller of old and update.
+inline constexpr detail::reduce_min_t reduce_min{};
+
+namespace detail {
+
+/// The type of the real part of a complex number; T itself for other types.
+template <class T>
+struct part_of {
+    using type = T;
+};
+template <class T>
+    requires requires { typename T::value_type; }
+struct part_of<T> {
+    using type = typename T::value_type;
+};
+
+template <class T>
+using part_t = typename part_of<T>::type;
+
+/// Converts a count to P, through double for a user-defined scalar whose constructor might narrow the count.
+template <class P>
+constexpr P part_from(std::size_t count)
+{
+    if constexpr (std::is_class_v<P> && std::is_constructible_v<P, double>)
+        return P(static_cast<double>(count));
+    else
+        return static_cast<P>(count);
+}
+
+template <class T>
+concept divisible_by_itself =
+    requires(T const& sum, std::size_t count) { static_cast<T>(sum / T(static_cast<part_t<T>>(count))); };
+template <class T>
+concept divisible_by_part =
+    requires(T const& sum, std::size_t count) { static_cast<T>(sum / static_cast<part_t<T>>(count)); };
+
+/// The exact sum of at most 2^32 integers, as high * 2^32 + low.
+struct wide_sum {
+    std::int64_t high = 0;
+    std::uint64_t low = 0;
+
+    wide_sum() = default;
+    constexpr wide_sum(std::int64_t h, std::uint64_t l) : high(h), low(l) {}
+    template <std::integral T>
+        requires(sizeof(T) == sizeof(std::int64_t))
+    constexpr explicit wide_sum(T value)
+        : high(static_cast<std::int64_t>(value >> 32)), low(static_cast<std::uint64_t>(value) & 0xFFFF'FFFF)
+    {}
+
+    /// Returns the sum modulo 2^64.
+    template <std::integral T>
+    constexpr explicit operator T() const
+    {
+        return static_cast<T>((static_cast<std::uint64_t>(high) << 32) + low);
+    }
+
+    friend constexpr wide_sum operator+(wide_sum const& a, wide_sum const& b)
+    {
+        return {a.high + b.high, a.low + b.low};
+    }
+};
+
+/// The type in which values are summed for a mean: integers in a wider one, because their sum may overflow
+/// while their mean does not.
+template <class T>
+struct mean_sum {
+    using type = T;
+};
+template <number T>
+    requires(std::numeric_limits<T>::is_integer && sizeof(T) < sizeof(std::int64_t) && !std::same_as<T, bool>)
+struct mean_sum<T> {
+    using type = std::int64_t;
+};
+template <std::integral T>
+    requires(sizeof(T) == sizeof(std::int64_t))
+struct mean_sum<T> {
+    using type = wide_sum;
+};
+template <class T>
+using mean_sum_t = typename mean_sum<T>::type;
+
+/// The division sum / count; integers are rounded down.
+struct divide_by_count {
+    constexpr wide_sum operator()(wide_sum const& sum, std::size_t count) const
+    {
+        std::int64_t const high = sum.high + static_cast<std::int64_t>(sum.low >> 32);
+        std::int64_t const quotient = (*this)(high, count);
+        auto const rest = static_cast<std::uint64_t>(high - quotient * static_cast<std::int64_t>(count));
+        return {quotient, (rest << 32 | (sum.low & 0xFFFF'FFFF)) / count};
+    }
+    template <summable T>
+        requires(!is_string<T> && !std::same_as<T, bool> &&
+                 (number<T> || divisible_by_itself<T> || divisible_by_part<T>))
+    constexpr T operator()(T const& sum, std::size_t count) const
+    {
+        if constexpr (std::unsigned_integral<T>) {
+            return static_cast<T>(sum / count);
+        } else if constexpr (number<T>) {
+            if constexpr (std::integral<decltype(+sum)>) {
+                auto const all = static_cast<std::int64_t>(+sum), n = static_cast<std::int64_t>(count);
+                return static_cast<T>(all / n - (all % n < 0 ? 1 : 0));
+            } else {
+                return static_cast<T>(+sum / static_cast<decltype(+sum)>(count));
+            }
+        } else if constexpr (divisible_by_itself<T>) {
+            return static_cast<T>(sum / T(part_from<part_t<T>>(count)));
+        } else {
+            return static_cast<T>(sum / part_from<part_t<T>>(count));
+        }
+    }
+};
+
+} // namespace detail
+} // namespace xloom::inline XLOOM_ABI
+
 // ==== xloom/detail/kernel/activations.hpp ====
 // The activation functions as function objects for a scalar or a SIMD batch, and over a row, softmax
 // included. NaN stays NaN in all of them. Rows of units are padded to whole batches, so that there is no
@@ -7599,15 +7956,11 @@ V by_lanes(Batch const& of_batch, Item const& of_item, V const& x, Vs const&... 
         return first_item<T>(of_batch(batch_t<T>(x), batch_t<T>(others)...));
 }
 
-/// Returns a product as it was rounded: see rounded_product.
+/// Returns a product of batches, as it is rounded.
 template <class V>
 V rounded(V product)
 {
-#if defined(__FMA__) || defined(__FMA4__) || defined(__AVX512F__)
-    asm("" : "+v"(product.data));
-#elif defined(__aarch64__)
-    asm("" : "+w"(product.data));
-#endif
+    product.data = xloom::detail::as_rounded(product.data);
     return product;
 }
 
@@ -8025,356 +8378,6 @@ V lane_sigmoid(V const& x)
 
 // ==== xloom/detail/scan/lanes.hpp ====
 // The numbers of several sequences, one in each SIMD lane, which the body of scan_lanes computes with.
-
-// ==== xloom/detail/core/reduction.hpp ====
-// ONNX's reductions as function objects, for every type for which they are defined.
-
-// ==== xloom/detail/core/element_types.hpp ====
-// The element types of ONNX, with the values of TensorProto::DataType, and their names; and the
-// concept of a number.
-
-namespace xloom::inline XLOOM_ABI {
-
-/// The element type of a tensor; `undefined` if it is not known. Some enumerators have the names of storage
-/// types: with `using namespace xloom`, write `using enum element_type` in an inner namespace or block, where
-/// it hides them.
-enum class element_type : std::int32_t {
-    undefined = 0,
-    float_ = 1,
-    uint8 = 2,
-    int8 = 3,
-    uint16 = 4,
-    int16 = 5,
-    int32 = 6,
-    int64 = 7,
-    string = 8,
-    bool_ = 9,
-    float16 = 10,
-    double_ = 11,
-    uint32 = 12,
-    uint64 = 13,
-    complex64 = 14,
-    complex128 = 15,
-    bfloat16 = 16,
-    float8_e4m3fn = 17,
-    float8_e4m3fnuz = 18,
-    float8_e5m2 = 19,
-    float8_e5m2fnuz = 20,
-    uint4 = 21,
-    int4 = 22,
-    float4_e2m1 = 23,
-    float8_e8m0 = 24,
-    uint2 = 25,
-    int2 = 26
-};
-
-/// The number of element types, including `undefined`; their values are 0 .. element_type_count - 1.
-inline constexpr std::size_t element_type_count = 27;
-
-/// Returns the name in ONNX's type strings, such as "float8e4m3fn" in tensor(float8e4m3fn); "undefined" for a
-/// value that is not an element type.
-constexpr std::string_view name_of(element_type element) noexcept
-{
-    constexpr std::string_view names[element_type_count] = {"undefined", "float", "uint8", "int8", "uint16",
-        "int16", "int32", "int64", "string", "bool", "float16", "double", "uint32", "uint64", "complex64",
-        "complex128", "bfloat16", "float8e4m3fn", "float8e4m3fnuz", "float8e5m2", "float8e5m2fnuz", "uint4",
-        "int4", "float4e2m1", "float8e8m0", "uint2", "int2"};
-    auto const number = static_cast<std::size_t>(element);
-    return number < element_type_count ? names[number] : names[0];
-}
-
-} // namespace xloom::inline XLOOM_ABI
-
-namespace xloom::inline XLOOM_ABI::detail {
-
-template <class T>
-concept builtin_number = std::same_as<T, float> || std::same_as<T, double> ||
-                         (std::integral<T> && sizeof(T) <= sizeof(std::uint64_t));
-
-/// A type whose unary + gives an integer, a float or a double: the built-in numbers, the storage types, and
-/// user-defined types with such an operator.
-template <class T>
-concept number = requires(T const& value) { requires builtin_number<decltype(+value)>; };
-
-} // namespace xloom::inline XLOOM_ABI::detail
-
-namespace xloom::inline XLOOM_ABI {
-
-/// The values of ONNX's attribute `reduction`, and the mean.
-enum class reduction : unsigned char { none, add, mul, max, min, mean };
-
-/// Returns the value of ONNX's attribute, such as "add".
-constexpr std::string_view name_of(reduction kind) noexcept
-{
-    constexpr std::string_view names[] = {"none", "add", "mul", "max", "min", "mean"};
-    auto const number = static_cast<std::size_t>(kind);
-    return number < std::size(names) ? names[number] : "unknown";
-}
-
-namespace detail {
-
-template <class T>
-inline constexpr bool is_string = false;
-template <class Char, class Traits, class Allocator>
-inline constexpr bool is_string<std::basic_string<Char, Traits, Allocator>> = true;
-
-/// A string, vector or matrix: its operators * and <, if any, are not the product and order of numbers.
-template <class T>
-concept array_like = requires(T const& a) {
-    a.size();
-    a[0];
-};
-
-template <class T>
-concept wrapping_integer = std::integral<T> && !std::same_as<T, bool>;
-
-/// The unsigned type for wrap-around arithmetic on T, at least as wide as int, so that it is not promoted to
-/// int.
-template <wrapping_integer T>
-using modular_t = std::make_unsigned_t<std::common_type_t<T, int>>;
-
-template <class T>
-concept summable = requires(T const& a) { static_cast<T>(a + a); };
-template <class T>
-concept multipliable = !array_like<T> && requires(T const& a) { static_cast<T>(a * a); };
-template <class T>
-concept ordered = !array_like<T> && requires(T const& a) {
-    static_cast<bool>(a < a);
-    static_cast<bool>(a != a);
-};
-
-/// Returns a product, rounded before it is used.
-///
-/// Why the empty asm: a compiler contracts a product and a sum to one instruction where the processor has it,
-/// so that the bits of a result would depend on the target. The x87 unit, which computes long double, has
-/// none.
-template <class T>
-[[gnu::always_inline]] constexpr T rounded_product(T const& a, T const& b)
-{
-    T product = a * b;
-    if (!std::is_constant_evaluated()) {
-#if defined(__FMA__) || defined(__FMA4__) || defined(__AVX512F__)
-        if constexpr (!std::same_as<T, long double>)
-            asm("" : "+v"(product));
-#elif defined(__aarch64__)
-        asm("" : "+w"(product));
-#elif !defined(__x86_64__) && !defined(__i386__)
-        asm("" : "+m"(product));
-#endif
-    }
-    return product;
-}
-
-/// The types of reductions, in a namespace without functions: a caller's unqualified call with a reduction
-/// finds no function of detail.
-namespace reductions {
-
-struct reduce_none_t {
-    template <class T>
-    constexpr T operator()(T const&, T const& update) const
-    {
-        return update;
-    }
-};
-
-struct reduce_add_t {
-    template <summable T>
-    constexpr T operator()(T old, T const& update) const
-    {
-        if constexpr (std::same_as<T, bool>) {
-            return old || update;
-        } else if constexpr (wrapping_integer<T>) {
-            using modular = modular_t<T>;
-            return static_cast<T>(static_cast<modular>(old) + static_cast<modular>(update));
-        } else if constexpr (is_string<T>) {
-            old += update;
-            return old;
-        } else {
-            return static_cast<T>(old + update);
-        }
-    }
-};
-
-struct reduce_mul_t {
-    template <multipliable T>
-    constexpr T operator()(T const& old, T const& update) const
-    {
-        if constexpr (std::same_as<T, bool>) {
-            return old && update;
-        } else if constexpr (wrapping_integer<T>) {
-            using modular = modular_t<T>;
-            return static_cast<T>(static_cast<modular>(old) * static_cast<modular>(update));
-        } else {
-            return static_cast<T>(old * update);
-        }
-    }
-
-    template <class T>
-    constexpr std::complex<T> operator()(std::complex<T> const& old, std::complex<T> const& update) const
-    {
-        return {detail::rounded_product(old.real(), update.real()) -
-                    detail::rounded_product(old.imag(), update.imag()),
-            detail::rounded_product(old.real(), update.imag()) +
-                detail::rounded_product(old.imag(), update.real())};
-    }
-};
-
-struct reduce_max_t {
-    template <ordered T>
-    constexpr T operator()(T const& old, T const& update) const
-    {
-        T const larger = old < update ? update : old; // old, if that is NaN
-        return update != update ? update : larger;
-    }
-};
-
-struct reduce_min_t {
-    template <ordered T>
-    constexpr T operator()(T const& old, T const& update) const
-    {
-        T const smaller = update < old ? update : old;
-        return update != update ? update : smaller;
-    }
-};
-
-} // namespace reductions
-
-using namespace reductions;
-
-} // namespace detail
-
-/// The reduction none: the update. Every reduction is a function object: new value = reduce(old value,
-/// update).
-///
-/// Integers wrap around. bool: add and max are or, mul and min are and. Strings: add concatenates, the others
-/// do not exist. Complex numbers: add and mul only; products by the textbook's formula, so that infinity
-/// times 0 is NaN, as in NumPy. max and min return NaN if either value is NaN, and the old value if both are
-/// equal (-0 equals 0). Storage types are computed in float or int and rounded once per update.
-inline constexpr detail::reduce_none_t reduce_none{};
-
-/// The reduction add: old + update.
-inline constexpr detail::reduce_add_t reduce_add{};
-
-/// The reduction mul: old * update.
-inline constexpr detail::reduce_mul_t reduce_mul{};
-
-/// The reduction max: the larger of old and update.
-inline constexpr detail::reduce_max_t reduce_max{};
-
-/// The reduction min: the smaller of old and update.
-inline constexpr detail::reduce_min_t reduce_min{};
-
-namespace detail {
-
-/// The type of the real part of a complex number; T itself for other types.
-template <class T>
-struct part_of {
-    using type = T;
-};
-template <class T>
-    requires requires { typename T::value_type; }
-struct part_of<T> {
-    using type = typename T::value_type;
-};
-
-template <class T>
-using part_t = typename part_of<T>::type;
-
-/// Converts a count to P, through double for a user-defined scalar whose constructor might narrow the count.
-template <class P>
-constexpr P part_from(std::size_t count)
-{
-    if constexpr (std::is_class_v<P> && std::is_constructible_v<P, double>)
-        return P(static_cast<double>(count));
-    else
-        return static_cast<P>(count);
-}
-
-template <class T>
-concept divisible_by_itself =
-    requires(T const& sum, std::size_t count) { static_cast<T>(sum / T(static_cast<part_t<T>>(count))); };
-template <class T>
-concept divisible_by_part =
-    requires(T const& sum, std::size_t count) { static_cast<T>(sum / static_cast<part_t<T>>(count)); };
-
-/// The exact sum of at most 2^32 integers, as high * 2^32 + low.
-struct wide_sum {
-    std::int64_t high = 0;
-    std::uint64_t low = 0;
-
-    wide_sum() = default;
-    constexpr wide_sum(std::int64_t h, std::uint64_t l) : high(h), low(l) {}
-    template <std::integral T>
-        requires(sizeof(T) == sizeof(std::int64_t))
-    constexpr explicit wide_sum(T value)
-        : high(static_cast<std::int64_t>(value >> 32)), low(static_cast<std::uint64_t>(value) & 0xFFFF'FFFF)
-    {}
-
-    /// Returns the sum modulo 2^64.
-    template <std::integral T>
-    constexpr explicit operator T() const
-    {
-        return static_cast<T>((static_cast<std::uint64_t>(high) << 32) + low);
-    }
-
-    friend constexpr wide_sum operator+(wide_sum const& a, wide_sum const& b)
-    {
-        return {a.high + b.high, a.low + b.low};
-    }
-};
-
-/// The type in which values are summed for a mean: integers in a wider one, because their sum may overflow
-/// while their mean does not.
-template <class T>
-struct mean_sum {
-    using type = T;
-};
-template <number T>
-    requires(std::numeric_limits<T>::is_integer && sizeof(T) < sizeof(std::int64_t) && !std::same_as<T, bool>)
-struct mean_sum<T> {
-    using type = std::int64_t;
-};
-template <std::integral T>
-    requires(sizeof(T) == sizeof(std::int64_t))
-struct mean_sum<T> {
-    using type = wide_sum;
-};
-template <class T>
-using mean_sum_t = typename mean_sum<T>::type;
-
-/// The division sum / count; integers are rounded down.
-struct divide_by_count {
-    constexpr wide_sum operator()(wide_sum const& sum, std::size_t count) const
-    {
-        std::int64_t const high = sum.high + static_cast<std::int64_t>(sum.low >> 32);
-        std::int64_t const quotient = (*this)(high, count);
-        auto const rest = static_cast<std::uint64_t>(high - quotient * static_cast<std::int64_t>(count));
-        return {quotient, (rest << 32 | (sum.low & 0xFFFF'FFFF)) / count};
-    }
-    template <summable T>
-        requires(!is_string<T> && !std::same_as<T, bool> &&
-                 (number<T> || divisible_by_itself<T> || divisible_by_part<T>))
-    constexpr T operator()(T const& sum, std::size_t count) const
-    {
-        if constexpr (std::unsigned_integral<T>) {
-            return static_cast<T>(sum / count);
-        } else if constexpr (number<T>) {
-            if constexpr (std::integral<decltype(+sum)>) {
-                auto const all = static_cast<std::int64_t>(+sum), n = static_cast<std::int64_t>(count);
-                return static_cast<T>(all / n - (all % n < 0 ? 1 : 0));
-            } else {
-                return static_cast<T>(+sum / static_cast<decltype(+sum)>(count));
-            }
-        } else if constexpr (divisible_by_itself<T>) {
-            return static_cast<T>(sum / T(part_from<part_t<T>>(count)));
-        } else {
-            return static_cast<T>(sum / part_from<part_t<T>>(count));
-        }
-    }
-};
-
-} // namespace detail
-} // namespace xloom::inline XLOOM_ABI
 
 // ==== xloom/detail/kernel/lanes.hpp ====
 // Vectors of lanes for parallel scans, by the vector extension of g++ and clang, which has integers and the
@@ -10684,8 +10687,8 @@ private:
     T copy_[lane_count<T> * copy_stride];
 };
 
-/// Assigns `rows` rows of `columns` items. If `by_blocks`, calls copy(i, j, count) for the pieces that
-/// consist of blocks: `count` rows from i on, and as many columns from j on as a vector has lanes.
+/// Assigns `rows` rows of `columns` items. If `by_blocks`, calls copy(i, j, count) for each piece of blocks:
+/// `count` rows from i on, and as many columns from j on as a vector has lanes.
 template <class T, class Copy>
 void copy_by_pieces(item_rows<T const> const& from, item_rows<T> const& to, std::size_t rows,
     std::size_t columns, bool by_blocks, Copy const& copy)
@@ -11382,17 +11385,10 @@ private:
 
 } // namespace xloom::inline XLOOM_ABI::detail
 
+// ==== xloom/detail/scan/lane_operands.hpp ====
+// The operands of scans and loops whose sequences are lanes, as matrices whose columns are sequences.
+
 namespace xloom::inline XLOOM_ABI::detail {
-
-using byte_arena = kernel::arena<std::byte>;
-
-template <class T>
-T* take(byte_arena& memory, std::size_t count)
-{
-    return reinterpret_cast<T*>(memory.take(kernel::saturated_product(count, sizeof(T))));
-}
-
-// --- What a call has: its operands as matrices whose columns are sequences ---
 
 /// A state [N], or if IsArray [N, K], whose items are the rows.
 template <class T, bool IsArray>
@@ -11429,7 +11425,79 @@ struct lane_output {
     lane_output from(std::size_t sequence) const { return {items.from(sequence)}; }
 };
 
-// --- What a group of N sequences has: adjacent lanes of each step ---
+template <class X>
+using lane_state_t = lane_state<item_t<bare<X>>, enable_tensor<bare<X>>::rank == 2>;
+
+template <class Leaves>
+struct lane_operands;
+template <class... Xs>
+struct lane_operands<std::tuple<Xs...>> {
+    using states = std::tuple<lane_state_t<Xs>...>;
+    using inputs = std::tuple<lane_input<item_t<bare<Xs>>>...>;
+    using outputs = std::tuple<lane_output<item_t<bare<Xs>>>...>;
+};
+
+/// Returns an operand as a matrix whose columns are its sequences; of rank 1 it has one row.
+template <class X>
+auto lane_items_of(X& operand, std::size_t batch)
+{
+    auto const layout = detail::layout_of(operand);
+    auto* const first = enable_tensor<bare<X>>::data(operand);
+    using item = std::remove_pointer_t<decltype(first)>;
+    if (layout.strides.size() == 1)
+        return kernel::item_rows<item>{first, 0, layout.strides[0]};
+    return kernel::item_rows<item>{first, layout.strides[1 - batch], layout.strides[batch]};
+}
+
+/// Returns K of a state [N, K]; 1 of a state [N].
+template <class X>
+std::size_t items_of_state(X const& state, std::size_t batch)
+{
+    shape const dims = detail::shape_of(state);
+    return dims.size() == 1 ? 1 : dims[1 - batch];
+}
+
+template <class... Xs>
+auto lane_states_of(std::tuple<Xs&...> const& states, std::size_t batch)
+{
+    return std::apply(
+        [&](auto&... state) {
+            return std::tuple<lane_state_t<Xs>...>{lane_state_t<Xs>{
+                detail::lane_items_of(state, batch), detail::items_of_state(state, batch)}...};
+        },
+        states);
+}
+template <class... Xs>
+auto lane_inputs_of(std::tuple<Xs...> const& inputs, std::size_t batch)
+{
+    return std::apply(
+        [&](auto const&... input) {
+            return std::tuple<lane_input<item_t<bare<Xs>>>...>{
+                {detail::lane_items_of(input, batch), detail::rank_of(input) == 1}...};
+        },
+        inputs);
+}
+template <class... Xs>
+auto lane_outputs_of(std::tuple<Xs&...> const& outputs, std::size_t batch)
+{
+    return std::apply(
+        [&](auto&... output) {
+            return std::tuple<lane_output<item_t<bare<Xs>>>...>{{detail::lane_items_of(output, batch)}...};
+        },
+        outputs);
+}
+
+} // namespace xloom::inline XLOOM_ABI::detail
+
+namespace xloom::inline XLOOM_ABI::detail {
+
+using byte_arena = kernel::arena<std::byte>;
+
+template <class T>
+T* take(byte_arena& memory, std::size_t count)
+{
+    return reinterpret_cast<T*>(memory.take(kernel::saturated_product(count, sizeof(T))));
+}
 
 /// Lanes of consecutive steps, `stride` items apart: 0 for a parameter.
 template <class T>
@@ -11933,7 +12001,7 @@ void run_lane_loops(Body const& body, std::size_t sequences, std::tuple<S...> co
 } // namespace xloom::inline XLOOM_ABI::detail
 
 // ==== xloom/detail/scan/lane_requirements.hpp ====
-// The requirements on the types of a scan whose sequences are lanes, and its operands as matrices.
+// The requirements on the types of scans and loops whose sequences are lanes.
 
 namespace xloom::inline XLOOM_ABI::detail {
 
@@ -11970,18 +12038,6 @@ struct of_lane_ranks {
             return true;
         return false;
     }
-};
-
-template <class X>
-using lane_state_t = lane_state<item_t<bare<X>>, enable_tensor<bare<X>>::rank == 2>;
-
-template <class Leaves>
-struct lane_operands;
-template <class... Xs>
-struct lane_operands<std::tuple<Xs...>> {
-    using states = std::tuple<lane_state_t<Xs>...>;
-    using inputs = std::tuple<lane_input<item_t<bare<Xs>>>...>;
-    using outputs = std::tuple<lane_output<item_t<bare<Xs>>>...>;
 };
 
 /// The call of a body that updates states: body(state&..., element const&..., output&...).
@@ -12170,56 +12226,6 @@ struct lane_step_writer<Body, std::tuple<Ss...>, std::tuple<Xs...>> {
             [&](auto i, auto const& output) { std::get<sizeof...(Ss) + sizeof...(Xs) + i>(all) = output; });
     }
 };
-
-/// Returns an operand as a matrix whose columns are its sequences; of rank 1 it has one row.
-template <class X>
-auto lane_items_of(X& operand, std::size_t batch)
-{
-    auto const layout = detail::layout_of(operand);
-    auto* const first = enable_tensor<bare<X>>::data(operand);
-    using item = std::remove_pointer_t<decltype(first)>;
-    if (layout.strides.size() == 1)
-        return kernel::item_rows<item>{first, 0, layout.strides[0]};
-    return kernel::item_rows<item>{first, layout.strides[1 - batch], layout.strides[batch]};
-}
-
-/// Returns K of a state [N, K]; 1 of a state [N].
-template <class X>
-std::size_t items_of_state(X const& state, std::size_t batch)
-{
-    shape const dims = detail::shape_of(state);
-    return dims.size() == 1 ? 1 : dims[1 - batch];
-}
-
-template <class... Xs>
-auto lane_states_of(std::tuple<Xs&...> const& states, std::size_t batch)
-{
-    return std::apply(
-        [&](auto&... state) {
-            return std::tuple<lane_state_t<Xs>...>{lane_state_t<Xs>{
-                detail::lane_items_of(state, batch), detail::items_of_state(state, batch)}...};
-        },
-        states);
-}
-template <class... Xs>
-auto lane_inputs_of(std::tuple<Xs...> const& inputs, std::size_t batch)
-{
-    return std::apply(
-        [&](auto const&... input) {
-            return std::tuple<lane_input<item_t<bare<Xs>>>...>{
-                {detail::lane_items_of(input, batch), detail::rank_of(input) == 1}...};
-        },
-        inputs);
-}
-template <class... Xs>
-auto lane_outputs_of(std::tuple<Xs&...> const& outputs, std::size_t batch)
-{
-    return std::apply(
-        [&](auto&... output) {
-            return std::tuple<lane_output<item_t<bare<Xs>>>...>{{detail::lane_items_of(output, batch)}...};
-        },
-        outputs);
-}
 
 } // namespace xloom::inline XLOOM_ABI::detail
 
@@ -21040,11 +21046,10 @@ private:
                 T const *const from = tile.first_ + c * tile.line_, *const weights = weight.at(0, c);
                 T* const sums = to.at(0, c);
                 auto const sum = [&](std::size_t t) {
-                    V total(*bias.at(0, c));
-                    for (std::size_t j = 0; j < taps; ++j)
-                        total = multiply_add(V(weights[static_cast<std::ptrdiff_t>(j) * weight.row]),
-                            load_batch(from + t + j), total);
-                    return total;
+                    auto const tap = [&](std::size_t j) {
+                        return V(weights[static_cast<std::ptrdiff_t>(j) * weight.row]);
+                    };
+                    return sum_of_taps(taps, V(*bias.at(0, c)), tap, from + t, 1);
                 };
                 std::size_t t = 0;
                 for (; t + width <= count; t += width)
@@ -21055,16 +21060,21 @@ private:
             }
         else
             for (std::size_t c = 0; c < tile.channels_; c += width) {
+                auto const tap = [&](std::size_t j) { return load_batch(weight.at(j, c)); };
                 T const* from = tile.first_ + c;
                 T* sums = to.at(0, c);
-                for (std::size_t t = 0; t < count; ++t, from += tile.step_, sums += to.row) {
-                    V total = load_batch(bias.at(0, c));
-                    for (std::size_t j = 0; j < taps; ++j)
-                        total = multiply_add(
-                            load_batch(weight.at(j, c)), load_batch(from + j * tile.step_), total);
-                    store_batch(sums, total);
-                }
+                for (std::size_t t = 0; t < count; ++t, from += tile.step_, sums += to.row)
+                    store_batch(sums, sum_of_taps(taps, load_batch(bias.at(0, c)), tap, from, tile.step_));
             }
+    }
+
+    /// Adds the products of taps and steps, which are `step` numbers apart.
+    template <class Taps, class Tap>
+    static V sum_of_taps(Taps taps, V sum, Tap const& tap, T const* from, std::size_t step)
+    {
+        for (std::size_t j = 0; j < taps; ++j)
+            sum = multiply_add(tap(j), load_batch(from + j * step), sum);
+        return sum;
     }
 
     bool has_step_lanes_;

@@ -10,6 +10,7 @@
 #include <xloom/detail/core/loop_lanes_options.hpp>
 #include <xloom/detail/scan/lane_functions.hpp>
 #include <xloom/detail/scan/lane_loop.hpp>
+#include <xloom/detail/scan/lane_operands.hpp>
 #include <xloom/detail/scan/lane_requirements.hpp>
 
 namespace xloom::inline XLOOM_ABI {

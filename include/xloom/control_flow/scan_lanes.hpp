@@ -8,6 +8,7 @@
 
 #include <xloom/detail/check/scan_lanes.hpp>
 #include <xloom/detail/scan/lane_functions.hpp>
+#include <xloom/detail/scan/lane_operands.hpp>
 #include <xloom/detail/scan/lane_requirements.hpp>
 #include <xloom/detail/scan/lane_scan.hpp>
 #include <xloom/detail/scan/lanes.hpp>

@@ -1,5 +1,5 @@
 #pragma once
-// The requirements on the types of a scan whose sequences are lanes, and its operands as matrices.
+// The requirements on the types of scans and loops whose sequences are lanes.
 
 #include <cstddef>
 #include <cstdint>
@@ -8,6 +8,7 @@
 #include <utility>
 
 #include <xloom/detail/scan/lane_loop.hpp>
+#include <xloom/detail/scan/lane_operands.hpp>
 #include <xloom/detail/scan/lane_scan.hpp>
 #include <xloom/detail/scan/requirements.hpp>
 
@@ -46,18 +47,6 @@ struct of_lane_ranks {
             return true;
         return false;
     }
-};
-
-template <class X>
-using lane_state_t = lane_state<item_t<bare<X>>, enable_tensor<bare<X>>::rank == 2>;
-
-template <class Leaves>
-struct lane_operands;
-template <class... Xs>
-struct lane_operands<std::tuple<Xs...>> {
-    using states = std::tuple<lane_state_t<Xs>...>;
-    using inputs = std::tuple<lane_input<item_t<bare<Xs>>>...>;
-    using outputs = std::tuple<lane_output<item_t<bare<Xs>>>...>;
 };
 
 /// The call of a body that updates states: body(state&..., element const&..., output&...).
@@ -246,55 +235,5 @@ struct lane_step_writer<Body, std::tuple<Ss...>, std::tuple<Xs...>> {
             [&](auto i, auto const& output) { std::get<sizeof...(Ss) + sizeof...(Xs) + i>(all) = output; });
     }
 };
-
-/// Returns an operand as a matrix whose columns are its sequences; of rank 1 it has one row.
-template <class X>
-auto lane_items_of(X& operand, std::size_t batch)
-{
-    auto const layout = detail::layout_of(operand);
-    auto* const first = enable_tensor<bare<X>>::data(operand);
-    using item = std::remove_pointer_t<decltype(first)>;
-    if (layout.strides.size() == 1)
-        return kernel::item_rows<item>{first, 0, layout.strides[0]};
-    return kernel::item_rows<item>{first, layout.strides[1 - batch], layout.strides[batch]};
-}
-
-/// Returns K of a state [N, K]; 1 of a state [N].
-template <class X>
-std::size_t items_of_state(X const& state, std::size_t batch)
-{
-    shape const dims = detail::shape_of(state);
-    return dims.size() == 1 ? 1 : dims[1 - batch];
-}
-
-template <class... Xs>
-auto lane_states_of(std::tuple<Xs&...> const& states, std::size_t batch)
-{
-    return std::apply(
-        [&](auto&... state) {
-            return std::tuple<lane_state_t<Xs>...>{lane_state_t<Xs>{
-                detail::lane_items_of(state, batch), detail::items_of_state(state, batch)}...};
-        },
-        states);
-}
-template <class... Xs>
-auto lane_inputs_of(std::tuple<Xs...> const& inputs, std::size_t batch)
-{
-    return std::apply(
-        [&](auto const&... input) {
-            return std::tuple<lane_input<item_t<bare<Xs>>>...>{
-                {detail::lane_items_of(input, batch), detail::rank_of(input) == 1}...};
-        },
-        inputs);
-}
-template <class... Xs>
-auto lane_outputs_of(std::tuple<Xs&...> const& outputs, std::size_t batch)
-{
-    return std::apply(
-        [&](auto&... output) {
-            return std::tuple<lane_output<item_t<bare<Xs>>>...>{{detail::lane_items_of(output, batch)}...};
-        },
-        outputs);
-}
 
 } // namespace xloom::inline XLOOM_ABI::detail

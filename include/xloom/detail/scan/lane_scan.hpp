@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <span>
 #include <tuple>
 #include <type_traits>
 #include <utility>
@@ -16,6 +15,7 @@
 #include <xloom/detail/kernel/lane_transpose.hpp>
 #include <xloom/detail/scan/batch_rows.hpp>
 #include <xloom/detail/scan/body.hpp>
+#include <xloom/detail/scan/lane_operands.hpp>
 #include <xloom/detail/scan/lanes.hpp>
 
 namespace xloom::inline XLOOM_ABI::detail {
@@ -27,45 +27,6 @@ T* take(byte_arena& memory, std::size_t count)
 {
     return reinterpret_cast<T*>(memory.take(kernel::saturated_product(count, sizeof(T))));
 }
-
-// --- What a call has: its operands as matrices whose columns are sequences ---
-
-/// A state [N], or if IsArray [N, K], whose items are the rows.
-template <class T, bool IsArray>
-struct lane_state {
-    using item = T;
-    static constexpr bool is_array = IsArray;
-
-    kernel::item_rows<T> items;
-    std::size_t count; ///< K, or 1
-
-    /// Returns the type that holds it for N sequences.
-    template <std::size_t N>
-    using held = std::conditional_t<IsArray, std::span<lanes<T, N>>, lanes<T, N>>;
-
-    lane_state from(std::size_t sequence) const { return {items.from(sequence), count}; }
-};
-
-/// An input [N, T], whose rows are steps, or a parameter [N] of each sequence, which is one row.
-template <class T>
-struct lane_input {
-    using item = T;
-    kernel::item_rows<T const> items;
-    bool is_parameter;
-
-    lane_input from(std::size_t sequence) const { return {items.from(sequence), is_parameter}; }
-};
-
-/// An output [N, T], whose rows are steps.
-template <class T>
-struct lane_output {
-    using item = T;
-    kernel::item_rows<T> items;
-
-    lane_output from(std::size_t sequence) const { return {items.from(sequence)}; }
-};
-
-// --- What a group of N sequences has: adjacent lanes of each step ---
 
 /// Lanes of consecutive steps, `stride` items apart: 0 for a parameter.
 template <class T>
