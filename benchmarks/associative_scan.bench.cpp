@@ -1,5 +1,5 @@
 // Compares associative_scan_into with std::inclusive_scan (impl:hand), which is a loop, and with a copy of
-// the same bytes (impl:copy), which bounds it from below.
+// the same bytes (impl:copy), which bounds it from below, also on two threads.
 
 #include <algorithm>
 #include <numeric>
@@ -77,6 +77,27 @@ void xloom_tbb(scan_operands<T, Rank>& o)
 }
 
 template <class T, std::size_t Rank>
+void copy_tbb(scan_operands<T, Rank>& o)
+{
+    two_threads().for_each(2, [&](std::size_t part) {
+        std::size_t const half = o.x.size() / 2, begin = part * half;
+        std::copy_n(o.x.data() + begin, part == 0 ? half : o.x.size() - half, o.y.data() + begin);
+    });
+}
+
+template <class T>
+void max_serial(scan_operands<T, 1>& o)
+{
+    xloom::associative_scan_into(xloom::reduction::max, o.x, o.y);
+}
+
+template <class T>
+void max_tbb(scan_operands<T, 1>& o)
+{
+    xloom::associative_scan_into(xloom::reduction::max, o.x, o.y, {}, two_threads());
+}
+
+template <class T, std::size_t Rank>
 void add_sums(
     std::string const& name, typename xt::xtensor<T, Rank>::shape_type const& shape, std::int64_t axis)
 {
@@ -90,8 +111,22 @@ void add_sums(
             {.impl = "copy", .run = copy<T, Rank>, .count_errors = no_errors<operands>},
             {"xloom", xloom_into<T, Rank>}, {"xloom_callable", xloom_callable<T, Rank>}});
     add_case("associative_scan/" + name, make,
-        std::vector<series<operands>>{{"xloom_serial", xloom_serial<T, Rank>}, {"xloom", xloom_tbb<T, Rank>}},
+        std::vector<series<operands>>{{"xloom_serial", xloom_serial<T, Rank>},
+            {.impl = "copy", .run = copy_tbb<T, Rank>, .count_errors = no_errors<operands>},
+            {"xloom", xloom_tbb<T, Rank>}},
         2);
+}
+
+void add_maxima(std::size_t length)
+{
+    using operands = scan_operands<float, 1>;
+    add_case(
+        "associative_scan/max/f32/n:" + std::to_string(length),
+        [=] {
+            auto const x = made_up<xt::xtensor<float, 1>>({length});
+            return operands{x, x, 0, x.size()};
+        },
+        std::vector<series<operands>>{{"xloom_serial", max_serial<float>}, {"xloom", max_tbb<float>}}, 2);
 }
 
 /// Products of 4 x 4 matrices, a callable that costs more than its memory.
@@ -147,7 +182,10 @@ int main(int argc, char** argv)
 {
     add_sums<float, 1>("f32/n:10000", {10'000}, 0);
     add_sums<float, 1>("f32/n:1000000", {1'000'000}, 0);
+    add_sums<float, 1>("f32/n:10000000", {10'000'000}, 0);
     add_sums<double, 1>("f64/n:1000000", {1'000'000}, 0);
+    add_maxima(1'000'000);
+    add_maxima(10'000'000);
     add_sums<float, 2>("f32/shape:1000x1000/axis:1", {1000, 1000}, 1);
     add_sums<float, 2>("f32/shape:1000x1000/axis:0", {1000, 1000}, 0);
     add_case("associative_scan/matrices/n:20000", make_matrices,

@@ -1,5 +1,5 @@
 // Compares linear_recurrence_into with the serial loop (impl:hand) and with a copy of the bytes of its
-// operands (impl:copy).
+// operands (impl:copy), also on two threads.
 
 #include <algorithm>
 
@@ -39,21 +39,32 @@ void hand(recurrence_operands& o)
         h[i] = a[i] * h[i - channels] + b[i];
 }
 
-/// Reads a and b and writes h.
-void copy(recurrence_operands& o)
+/// Reads items of a and b and writes those of h.
+void copy_items(recurrence_operands& o, std::size_t begin, std::size_t end)
 {
     float const *const a = o.a.data(), *const b = o.b.data();
     float* const h = o.h.data();
-    for (std::size_t i = 0; i < o.h.size(); ++i)
+    for (std::size_t i = begin; i < end; ++i)
         h[i] = a[i] + b[i];
 }
 
+void copy(recurrence_operands& o) { copy_items(o, 0, o.h.size()); }
+
 void xloom_into(recurrence_operands& o) { xloom::linear_recurrence_into(o.a, o.b, 0.0f, o.h); }
 
-void by_two(recurrence_operands& o)
+xloom::tbb_policy const& two_threads()
 {
     static xloom::tbb_policy const policy(2);
-    xloom::linear_recurrence_into(o.a, o.b, 0.0f, o.h, {}, policy);
+    return policy;
+}
+
+void by_two(recurrence_operands& o) { xloom::linear_recurrence_into(o.a, o.b, 0.0f, o.h, {}, two_threads()); }
+
+void copy_by_two(recurrence_operands& o)
+{
+    std::size_t const half = o.h.size() / 2;
+    two_threads().for_each(
+        2, [&](std::size_t part) { copy_items(o, part * half, part == 0 ? half : o.h.size()); });
 }
 
 /// Signs as coefficients, so that states are exact.
@@ -75,7 +86,9 @@ void add_recurrences(std::size_t length, std::size_t channels)
             {"hand", hand}, {.impl = "copy", .run = copy, .count_errors = no_errors}, {"xloom", xloom_into}});
     add_case(
         name, [=] { return make(length, channels); },
-        std::vector<series<recurrence_operands>>{{"xloom_serial", xloom_into}, {"xloom", by_two}}, 2);
+        std::vector<series<recurrence_operands>>{{"xloom_serial", xloom_into},
+            {.impl = "copy", .run = copy_by_two, .count_errors = no_errors}, {"xloom", by_two}},
+        2);
 }
 
 } // namespace
@@ -84,6 +97,7 @@ int main(int argc, char** argv)
 {
     add_recurrences(4'000, 1);
     add_recurrences(1'000'000, 1);
+    add_recurrences(10'000'000, 1);
     add_recurrences(100'000, 64);
     return run_cases(argc, argv);
 }

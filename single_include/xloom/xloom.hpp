@@ -286,6 +286,10 @@ inline constexpr std::size_t elements_per_thread = std::size_t{1} << 14;
 /// another thread.
 inline constexpr std::size_t scanned_elements_per_thread = std::size_t{1} << 10;
 
+/// The size in bytes of the elements that a thread scans at once, at most: they stay in the L2 cache until it
+/// writes their results.
+inline constexpr std::size_t scanned_bytes_per_chunk = std::size_t{1} << 18;
+
 /// The minimum number of multiply-adds that justifies another thread.
 inline constexpr std::size_t products_per_thread = std::size_t{1} << 18;
 
@@ -381,7 +385,8 @@ struct any_part {
 
 /// An execution policy. concurrency() returns the useful number of parts, at least 1. for_each(parts, f)
 /// calls f(0) to f(parts - 1), each once, in any order and on any threads, and returns when all are done; an
-/// exception of f propagates out of it.
+/// exception of f propagates out of it. A part may wait for another one that runs on another thread: a thread
+/// does not begin a part while it is in one, not even where f starts tasks of its own and waits for these.
 template <class P>
 concept execution_policy = requires(P const& policy, std::size_t parts, detail::any_part const& f) {
     {
@@ -8588,6 +8593,13 @@ template <class V, std::size_t... I>
     return __builtin_shufflevector(x, x, static_cast<int>(sizeof...(I) - 1 - I)...);
 }
 
+/// Returns every second lane of a and then of b, from lane First on.
+template <std::size_t First, class V, std::size_t... I>
+[[gnu::always_inline]] inline V every_second_lane(V const& a, V const& b, std::index_sequence<I...>)
+{
+    return __builtin_shufflevector(a, b, static_cast<int>(2 * I + First)...);
+}
+
 template <class V, std::size_t... I>
 [[gnu::always_inline]] inline V last_lane(V const& x, std::index_sequence<I...>)
 {
@@ -8640,6 +8652,20 @@ template <class T, std::size_t Distance>
 [[gnu::always_inline]] inline lanes_t<T> rotate_lanes(lanes_t<T> const& x)
 {
     return detail::rotate_lanes<Distance>(x, lane_numbers<T>{});
+}
+
+/// Returns lanes 0, 2, 4, ... of a and then of b.
+template <class T>
+[[gnu::always_inline]] inline lanes_t<T> even_lanes(lanes_t<T> const& a, lanes_t<T> const& b)
+{
+    return detail::every_second_lane<0>(a, b, lane_numbers<T>{});
+}
+
+/// Returns lanes 1, 3, 5, ... of a and then of b.
+template <class T>
+[[gnu::always_inline]] inline lanes_t<T> odd_lanes(lanes_t<T> const& a, lanes_t<T> const& b)
+{
+    return detail::every_second_lane<1>(a, b, lane_numbers<T>{});
 }
 
 /// Returns the last lane of `before`, then all lanes of x but the last.
@@ -9664,6 +9690,20 @@ struct scanned_by<T, reduce_mul_t> {
 template <class Op>
 using element_of = typename detail::element_of<Op>::type;
 
+/// True if an operator's rule tells from the elements alone whether results are clear.
+template <class Rule, class V>
+inline constexpr bool is_clear_by_elements = requires(V const& x) { Rule::is_clear(x); };
+
+/// True, for each lane, if the result after element x is clear by an operator's rule.
+template <class Rule, class V>
+[[gnu::always_inline]] inline auto is_clear(V const& x, V const& result)
+{
+    if constexpr (is_clear_by_elements<Rule, V>)
+        return Rule::is_clear(x);
+    else
+        return Rule::is_clear(x, result);
+}
+
 /// The operator by which a reduction scans Ts.
 template <class T, class Reduce>
 using scanned_by = typename detail::scanned_by<T, Reduce>::type;
@@ -10625,6 +10665,17 @@ template <class T, std::size_t Half>
     }
 }
 
+} // namespace detail
+
+/// Exchanges lane j of vector i with lane i of vector j, for all i and j.
+template <class T>
+[[gnu::always_inline]] inline void transpose_lanes(lanes_t<T> (&rows)[lane_count<T>])
+{
+    detail::transpose_pieces<T, lane_count<T> / 2>(rows);
+}
+
+namespace detail {
+
 /// Assigns from[i * from_stride + j] to to[j * to_stride + i], for i and j below lane_count<T>.
 template <class T>
 void transpose_block(T const* from, std::ptrdiff_t from_stride, T* to, std::ptrdiff_t to_stride)
@@ -10634,7 +10685,7 @@ void transpose_block(T const* from, std::ptrdiff_t from_stride, T* to, std::ptrd
 #pragma GCC unroll 16
     for (std::ptrdiff_t i = 0; i < count; ++i)
         rows[i] = load_lanes(from + i * from_stride);
-    transpose_pieces<T, lane_count<T> / 2>(rows);
+    transpose_lanes<T>(rows);
 #pragma GCC unroll 16
     for (std::ptrdiff_t i = 0; i < count; ++i)
         store_lanes(to + i * to_stride, rows[i]);
@@ -28605,16 +28656,16 @@ struct compose {
         return kernel::both(kernel::is_decay(x.a), kernel::is_at_most<safe_exponent<scalar_of<V>>>(x.b));
     }
 
-    /// The same: results are safe without a margin.
+    /// The same: results are safe without a margin, whatever they are.
     template <rounded_number V>
     [[gnu::always_inline]] static auto is_clear_start(affine_map<V> const& before)
     {
         return is_safe_start(before);
     }
     template <rounded_number V>
-    [[gnu::always_inline]] static auto is_clear(affine_map<V> const& x, affine_map<V> const& result)
+    [[gnu::always_inline]] static auto is_clear(affine_map<V> const& x)
     {
-        return is_safe(x, result);
+        return is_safe(x, x);
     }
 
     /// Returns the map that changes nothing.
@@ -28672,6 +28723,25 @@ struct lane_compose {
         return {last_lane<T>(x.a), last_lane<T>(x.b)};
     }
     [[gnu::always_inline]] static affine_map<T> first_lane(lanes const& x) { return {x.a[0], x.b[0]}; }
+    /// Combines lane 0 with 1, 2 with 3, ..., of a and then of b.
+    [[gnu::always_inline]] lanes combine_pairs(lanes const& a, lanes const& b) const
+    {
+        return (*this)({even_lanes<T>(a.a, b.a), even_lanes<T>(a.b, b.b)},
+            {odd_lanes<T>(a.a, b.a), odd_lanes<T>(a.b, b.b)});
+    }
+    /// Exchanges lane j of vector i with lane i of vector j.
+    [[gnu::always_inline]] static void transpose(lanes (&rows)[lane_count])
+    {
+        lanes_t<T> a[lane_count], b[lane_count];
+        for (std::size_t i = 0; i < lane_count; ++i) {
+            a[i] = rows[i].a;
+            b[i] = rows[i].b;
+        }
+        transpose_lanes<T>(a);
+        transpose_lanes<T>(b);
+        for (std::size_t i = 0; i < lane_count; ++i)
+            rows[i] = {a[i], b[i]};
+    }
 
     static affine_map<T> get(lanes const& x, std::size_t lane) { return {x.a[lane], x.b[lane]}; }
     static void set(lanes& x, std::size_t lane, affine_map<T> const& value)
@@ -28794,6 +28864,13 @@ struct lane_reduction {
     [[gnu::always_inline]] static lanes broadcast(T x) { return kernel::broadcast(x); }
     [[gnu::always_inline]] static lanes last(lanes const& x) { return last_lane<T>(x); }
     [[gnu::always_inline]] static T first_lane(lanes const& x) { return x[0]; }
+    /// Combines lane 0 with 1, 2 with 3, ..., of a and then of b.
+    [[gnu::always_inline]] lanes combine_pairs(lanes const& a, lanes const& b) const
+    {
+        return (*this)(even_lanes<T>(a, b), odd_lanes<T>(a, b));
+    }
+    /// Exchanges lane j of vector i with lane i of vector j.
+    [[gnu::always_inline]] static void transpose(lanes (&rows)[lane_count]) { transpose_lanes<T>(rows); }
     /// Moves every lane one further; the first one becomes the last one of `before`.
     [[gnu::always_inline]] static lanes shift(lanes const& before, lanes const& x)
     {
@@ -28835,15 +28912,25 @@ private:
 ///     store(i, lanes), store_first(i, lanes, count)
 ///
 /// scan(b, before) writes the results of block b and combines `before` with the total of the block.
-/// reduce(b, total) computes the total of a block that is not the last one, and append(b, before, total)
-/// replaces it by what comes after the block.
+/// reduce(b, total) computes the total of a block that is not the last one, reduce_several(b, totals) those of
+/// `blocks_at_once`, and append(b, before, total) replaces a total by what comes after the block.
 template <class Ops, class Access>
 class lane_prefix {
+    using vector = typename Ops::lanes;
+    using rule = element_of<Ops>;
+
+    static constexpr bool is_ordered = order_rule<Ops, vector>::is_ordered;
+    static constexpr bool needs_results = is_ordered && !is_clear_by_elements<rule, vector>;
+
+    static constexpr std::size_t lanes = Ops::lane_count;
+    static constexpr std::size_t vectors = elements_per_group / lanes;
+
 public:
     using value_type = typename Ops::value_type;
 
     static constexpr bool keeps_prefixes = false;
     static constexpr std::size_t max_width = 1;
+    static constexpr std::size_t blocks_at_once = Ops::lane_count;
 
     lane_prefix(Access const& access, std::size_t length, bool exclusive)
         : access_(access), length_(length), exclusive_(exclusive)
@@ -28880,7 +28967,7 @@ public:
                 if (i != begin)
                     results.append_to(sum);
                 is_clear = is_clear && are_all(x, results, [](auto const& each, auto const& result) {
-                    return rule::is_clear(each, result);
+                    return kernel::is_clear<rule>(each, result);
                 });
             }
             sum = i == begin ? prefixes.total() : Ops{}(sum, prefixes.total());
@@ -28889,6 +28976,29 @@ public:
         if constexpr (is_ordered)
             if (!is_clear)
                 *total = rule::unclear(*total);
+    }
+
+    /// Computes the totals of `blocks_at_once` blocks, one in each lane, by the trees of their groups alone.
+    void reduce_several(std::size_t block, value_type* totals) const
+        requires(!needs_results)
+    {
+        bool are_clear = true;
+        vector sum{};
+        for (std::size_t i = 0; i < elements_per_block; i += elements_per_group * lanes) {
+            vector groups[lanes];
+            for (std::size_t lane = 0; lane < lanes; ++lane)
+                groups[lane] =
+                    combine<elements_per_group>((block + lane) * elements_per_block + i, are_clear);
+            Ops::transpose(groups);
+            sum = i == 0 ? groups[0] : Ops{}(sum, groups[0]);
+            for (std::size_t k = 1; k < lanes; ++k)
+                sum = Ops{}(sum, groups[k]);
+        }
+        for (std::size_t lane = 0; lane < lanes; ++lane)
+            totals[lane] = Ops::get(sum, lane);
+        if constexpr (is_ordered)
+            for (std::size_t lane = 0; lane < lanes && !are_clear; ++lane)
+                totals[lane] = rule::unclear(totals[lane]);
     }
 
     void append(std::size_t block, value_type const* before, value_type* total, bool = true) const
@@ -28903,14 +29013,6 @@ public:
 
 private:
     enum class output { none, inclusive, exclusive };
-
-    using vector = typename Ops::lanes;
-    using rule = element_of<Ops>;
-
-    static constexpr bool is_ordered = order_rule<Ops, vector>::is_ordered;
-
-    static constexpr std::size_t lanes = Ops::lane_count;
-    static constexpr std::size_t vectors = elements_per_group / lanes;
 
     /// The elements of a group, or their prefixes, in one or more vectors.
     struct group {
@@ -29001,6 +29103,21 @@ private:
         while (safe < count && rule::is_safe(x.get(safe), results.get(safe)))
             ++safe;
         return safe == count;
+    }
+
+    /// Combines every `Count` elements by a tree.
+    template <std::size_t Count>
+    [[gnu::always_inline]] vector combine(std::size_t begin, bool& is_clear) const
+    {
+        if constexpr (Count == 1) {
+            vector const x = access_.load(begin);
+            if constexpr (is_ordered)
+                is_clear = is_clear && all_of(rule::is_clear(x));
+            return x;
+        } else {
+            vector const a = combine<Count / 2>(begin, is_clear);
+            return Ops{}.combine_pairs(a, combine<Count / 2>(begin + Count / 2 * lanes, is_clear));
+        }
     }
 
     /// Writes the results of a block, and returns what comes before the next one.
@@ -29256,7 +29373,7 @@ private:
                 if constexpr (is_total) {
                     if constexpr (is_ordered)
                         done.is_in_order =
-                            done.is_in_order || !all_of(rule::is_clear(x, op_(at.base, prefix)));
+                            done.is_in_order || !all_of(kernel::is_clear<rule>(x, op_(at.base, prefix)));
                 } else {
                     V const result = op_(at.base, prefix);
                     if constexpr (is_ordered)
@@ -29502,7 +29619,7 @@ private:
                 V group[elements_per_group];
                 read_prefixes(t, c, elements_per_group, group);
                 for (std::size_t i = 0; i < elements_per_group; ++i)
-                    is_clear = is_clear && Op::is_clear(access_.read(t + i, c),
+                    is_clear = is_clear && kernel::is_clear<Op>(access_.read(t + i, c),
                                                t == begin ? group[i] : op_(totals[c], group[i]));
                 totals[c] = t == begin ? group[elements_per_group - 1]
                                        : op_(totals[c], group[elements_per_group - 1]);
@@ -29522,11 +29639,13 @@ private:
     template <source Source>
     void run(std::size_t block, V* before, bool has_before) const
     {
+        constexpr bool is_whole = Source == only_totals && !KeepsPrefixes; // not the last block
         std::size_t const begin = block * elements_per_block;
-        std::size_t const end = (std::min)(begin + elements_per_block, length_);
+        std::size_t const end =
+            is_whole ? begin + elements_per_block : (std::min)(begin + elements_per_block, length_);
         std::array<V, strip_width<V>> totals; // of the groups of the block so far
         for (std::size_t t = begin; t < end; t += elements_per_group) {
-            std::size_t const count = (std::min)(elements_per_group, end - t);
+            std::size_t const count = is_whole ? elements_per_group : (std::min)(elements_per_group, end - t);
             for (std::size_t c = 0; c < width_; ++c) {
                 V group[elements_per_group];
                 if constexpr (Source == from_kept)
@@ -29849,7 +29968,7 @@ struct affine_consecutive_access {
 
 // ==== xloom/detail/prefix/strips.hpp ====
 // The sequences of a parallel scan, one along the scanned axis for each index of the other axes, and the
-// engine that runs strips of them: reduce blocks, scan the totals of blocks, apply these to the blocks.
+// engine that runs strips of them.
 
 namespace xloom::inline XLOOM_ABI::detail {
 
@@ -29953,6 +30072,18 @@ std::size_t blocks_of(Strip const& strip)
     return (strip.length() + kernel::elements_per_block - 1) / kernel::elements_per_block;
 }
 
+/// Computes the totals of some blocks.
+template <class Strip>
+void reduce_blocks(Strip const& strip, std::size_t begin, std::size_t end, typename Strip::value_type* totals)
+{
+    if constexpr (requires { strip.reduce_several(begin, totals); })
+        for (; end - begin >= Strip::blocks_at_once;
+             begin += Strip::blocks_at_once, totals += Strip::blocks_at_once)
+            strip.reduce_several(begin, totals);
+    for (; begin < end; ++begin, totals += strip.width())
+        strip.reduce(begin, totals);
+}
+
 /// Scans the sequences of a strip, block by block.
 template <class Strip>
 void scan_strip(Strip const& strip)
@@ -29964,136 +30095,184 @@ void scan_strip(Strip const& strip)
         strip.scan(b, before.data(), b != 0 || strip.has_initial());
 }
 
-/// The memory for the totals of the blocks of one strip at a time. Until it is allocated, it only notes how
-/// much the largest strip takes, so that a call allocates before it writes.
-class totals_memory {
+/// The chunks of a scan, each of which a thread takes. What comes before chunk k is known once chunk k - 1 has
+/// handed it on.
+class chunk_order {
 public:
-    totals_memory() = default;
-    totals_memory(totals_memory const&) = delete;
-    ~totals_memory() { ::operator delete(first_, std::align_val_t{alignment_}); }
+    /// A thread that takes chunks. Ends the waiting of the others if it leaves by an exception.
+    class member {
+    public:
+        explicit member(chunk_order& order) : order_(order)
+        {
+            order_.members_.fetch_add(1, std::memory_order_relaxed);
+        }
+        member(member const&) = delete;
+        ~member()
+        {
+            order_.members_.fetch_sub(1, std::memory_order_relaxed);
+            if (!has_finished_)
+                order_.set_handed_on(given_up);
+        }
 
-    bool only_counts() const noexcept { return !is_allocated_; }
+        /// Returns the next chunk that nobody has taken.
+        std::size_t take() { return order_.taken_.fetch_add(1, std::memory_order_relaxed); }
+        void finish() noexcept { has_finished_ = true; }
 
-    template <class V>
-    void count(std::size_t values)
+    private:
+        chunk_order& order_;
+        bool has_finished_ = false;
+    };
+
+    /// True if what comes before chunk k is known, and no other thread waits for what comes after it.
+    bool is_alone_at(std::size_t k) const noexcept
     {
-        bytes_ = (std::max)(bytes_, values * sizeof(V));
-        alignment_ = (std::max)(alignment_, alignof(V));
+        return members_.load(std::memory_order_relaxed) == 1 &&
+               handed_on_.load(std::memory_order_acquire) == k;
     }
-    void allocate()
+
+    /// Waits until what comes before chunk k is known. Returns false if another thread has thrown.
+    bool wait_for(std::size_t k) const noexcept
     {
-        if (bytes_ != 0)
-            first_ = ::operator new(bytes_, std::align_val_t{alignment_});
-        is_allocated_ = true;
+        for (std::size_t tries = 0;; ++tries) {
+            std::size_t const handed_on = handed_on_.load(std::memory_order_acquire);
+            if (handed_on == k || handed_on == given_up)
+                return handed_on == k;
+#ifdef __cpp_lib_atomic_wait
+            if (tries >= tries_before_sleep)
+                handed_on_.wait(handed_on, std::memory_order_acquire);
+#endif
+        }
     }
-    void* first() const noexcept { return first_; }
+
+    /// Says that what comes after chunk k is known.
+    void hand_on(std::size_t k) noexcept { set_handed_on(k + 1); }
 
 private:
-    void* first_ = nullptr;
-    std::size_t bytes_ = 0;
-    std::size_t alignment_ = alignof(std::max_align_t);
-    bool is_allocated_ = false;
+    static constexpr std::size_t given_up = static_cast<std::size_t>(-1);
+    /// To sleep and wake up takes longer than a chunk.
+    static constexpr std::size_t tries_before_sleep = std::size_t{1} << 14;
+
+    void set_handed_on(std::size_t chunks) noexcept
+    {
+        handed_on_.store(chunks, std::memory_order_release);
+#ifdef __cpp_lib_atomic_wait
+        handed_on_.notify_all();
+#endif
+    }
+
+    alignas(cache_line) std::atomic<std::size_t> members_ = 0;
+    alignas(cache_line) std::atomic<std::size_t> taken_ = 0;
+    alignas(cache_line) std::atomic<std::size_t> handed_on_ = 0;
 };
 
-/// The totals of the blocks of a strip; after `scan`, what comes before each block.
-template <class Strip>
-class block_totals {
-    using value_type = typename Strip::value_type;
-
+/// A scan of `count` strips, made by make(i), in chunks of some blocks. A thread takes the next chunk, computes
+/// the totals of its blocks, waits for what comes before it, hands on what comes after it, and writes the
+/// results while the chunk is in its cache (Merrill and Garland's decoupled look-back). The bits are those of
+/// scan_strip.
+///
+/// Why it may wait: for chunks that other threads have taken, so that the parts may run in any order, also one
+/// after another.
+template <class Make>
+class chunked_strips {
 public:
-    block_totals(Strip const& strip, totals_memory const& memory)
-        : strip_(strip), blocks_(detail::blocks_of(strip)), values_(static_cast<value_type*>(memory.first()))
+    chunked_strips(std::size_t count, std::size_t parts, Make const& make) : count_(count), make_(make)
     {
-        std::uninitialized_value_construct_n(values_, count_of(strip));
-        detail::start_strip(strip, at(0));
-    }
-    block_totals(block_totals const&) = delete;
-    ~block_totals() { std::destroy_n(values_, count_of(strip_)); }
-
-    /// The number of values of a strip: one for each sequence, before each block and after the last one.
-    static std::size_t count_of(Strip const& strip) { return (detail::blocks_of(strip) + 1) * strip.width(); }
-
-    std::size_t blocks() const { return blocks_; }
-
-    /// Computes the totals of some blocks. The last block has a total only where its prefixes are kept.
-    void reduce(std::size_t begin, std::size_t end)
-    {
-        for (std::size_t b = begin; b < end; ++b)
-            if (Strip::keeps_prefixes || b + 1 < blocks_)
-                strip_.reduce(b, at(b + 1));
+        strip const first = make_(0); // the others are as long and at most as wide
+        std::size_t const blocks = detail::blocks_of(first);
+        std::size_t const block_bytes = kernel::elements_per_block * first.width() * sizeof(value_type);
+        std::size_t const most =
+            (std::min)(tuning::scanned_bytes_per_chunk / block_bytes, max_values / first.width() - 1);
+        blocks_ = std::max<std::size_t>((std::min)(blocks / (4 * parts), most), 1);
+        chunks_ = (blocks + blocks_ - 1) / blocks_;
     }
 
-    /// Combines the totals in the order of the blocks.
-    void scan()
+    /// Scans chunks until there are no more, or another thread has thrown.
+    void run()
     {
-        for (std::size_t b = 1; b < blocks_; ++b)
-            strip_.append(b - 1, at(b - 1), at(b), b != 1 || strip_.has_initial());
-    }
-
-    /// Writes the results of some blocks.
-    void apply(std::size_t begin, std::size_t end)
-    {
-        for (std::size_t b = begin; b < end; ++b)
-            strip_.finish(b, at(b), b != 0 || strip_.has_initial());
+        chunk_order::member thread(order_);
+        for (std::size_t k = thread.take(); k < count_ * chunks_; k = thread.take())
+            if (!run_chunk(make_(k / chunks_), k))
+                return;
+        thread.finish();
     }
 
 private:
-    /// The value before block b, for every sequence.
-    value_type* at(std::size_t b) { return values_ + b * strip_.width(); }
+    using strip = std::remove_const_t<decltype(std::declval<Make const&>()(std::size_t{}))>;
+    using value_type = typename strip::value_type;
 
-    Strip const& strip_;
-    std::size_t blocks_;
-    value_type* values_;
+    /// The values before the blocks of a chunk and after the last one, of all sequences.
+    static constexpr std::size_t max_values = (std::max)(2 * strip::max_width,
+        tuning::scanned_bytes_per_chunk / (kernel::elements_per_block * sizeof(value_type)) + 1);
+
+    bool run_chunk(strip const& of, std::size_t k)
+    {
+        std::size_t const blocks = detail::blocks_of(of), width = of.width();
+        std::size_t const begin = k % chunks_ * blocks_, end = (std::min)(begin + blocks_, blocks);
+        std::array<value_type, max_values> values;
+        auto const before = [&](std::size_t b) { return values.data() + (b - begin) * width; };
+        auto const has_before = [&](std::size_t b) { return b != 0 || of.has_initial(); };
+        if (order_.is_alone_at(k)) { // one pass is enough
+            receive(of, begin, before(begin));
+            for (std::size_t b = begin; b < end; ++b)
+                of.scan(b, before(begin), has_before(b));
+            hand_on(of, end, before(begin), k);
+            return true;
+        }
+        bool const has_last_total = strip::keeps_prefixes || end != blocks;
+        detail::reduce_blocks(of, begin, has_last_total ? end : end - 1, before(begin + 1));
+        if (!order_.wait_for(k))
+            return false;
+        receive(of, begin, before(begin));
+        for (std::size_t b = begin; b < end && b + 1 < blocks; ++b)
+            of.append(b, before(b), before(b + 1), has_before(b));
+        hand_on(of, end, before(end), k);
+        for (std::size_t b = begin; b < end; ++b)
+            of.finish(b, before(b), has_before(b));
+        return true;
+    }
+
+    /// Assigns what comes before block `begin`.
+    void receive(strip const& of, std::size_t begin, value_type* before) const
+    {
+        if (begin == 0)
+            detail::start_strip(of, before);
+        else
+            std::copy_n(handed_on_.begin(), of.width(), before);
+    }
+    /// Hands on what comes before block `end`, if there is one.
+    void hand_on(strip const& of, std::size_t end, value_type const* after, std::size_t k)
+    {
+        if (end != detail::blocks_of(of))
+            std::copy_n(after, of.width(), handed_on_.begin());
+        order_.hand_on(k);
+    }
+
+    std::size_t count_;
+    Make const& make_;
+    std::size_t blocks_, chunks_; ///< blocks of a chunk, chunks of a strip
+    chunk_order order_{};
+    std::array<value_type, strip::max_width> handed_on_{};
 };
-
-/// Scans the sequences of a strip by several threads, each of which has some of the blocks.
-template <class Strip, class Policy>
-void scan_strip_in_parallel(
-    Strip const& strip, std::size_t parts, Policy const& policy, totals_memory const& memory)
-{
-    block_totals<Strip> totals(strip, memory);
-    std::size_t const blocks = totals.blocks();
-    policy.for_each(parts, [&](std::size_t part) {
-        totals.reduce(
-            detail::begin_of_part(part, parts, blocks), detail::begin_of_part(part + 1, parts, blocks));
-    });
-    totals.scan();
-    policy.for_each(parts, [&](std::size_t part) {
-        totals.apply(
-            detail::begin_of_part(part, parts, blocks), detail::begin_of_part(part + 1, parts, blocks));
-    });
-}
 
 /// Runs `count` strips, made by make(i), in `parts` parts: whole strips where there are enough of them, else
-/// the blocks of each strip, whose totals are in `memory`. Writes nothing while that only counts.
+/// chunks of strips.
 template <class Make, class Policy>
-void run_strips(
-    std::size_t count, std::size_t parts, Make const& make, Policy const& policy, totals_memory& memory)
+void run_strips(std::size_t count, std::size_t parts, Make const& make, Policy const& policy)
 {
-    bool const divides_strips = count % parts != 0 && count < 4 * parts;
-    if (memory.only_counts()) {
-        for (std::size_t i = 0; divides_strips && i < count; ++i) {
-            auto const strip = make(i);
-            using totals = block_totals<std::remove_const_t<decltype(strip)>>;
-            memory.count<typename decltype(strip)::value_type>(totals::count_of(strip));
-        }
-    } else if (divides_strips) {
-        for (std::size_t i = 0; i < count; ++i) {
-            auto const strip = make(i);
-            std::size_t const at_once = (std::min)(parts, detail::blocks_of(strip));
-            detail::scan_strip_in_parallel(strip, at_once, policy, memory);
-        }
-    } else {
-        auto const run_part = [&](std::size_t part) {
-            std::size_t const end = detail::begin_of_part(part + 1, parts, count);
-            for (std::size_t i = detail::begin_of_part(part, parts, count); i < end; ++i)
-                detail::scan_strip(make(i));
-        };
-        if (parts == 1)
-            run_part(0);
-        else
-            policy.for_each(parts, run_part);
+    if (parts != 1 && count % parts != 0 && count < 4 * parts) {
+        chunked_strips<Make> chunks(count, parts, make);
+        policy.for_each(parts, [&](std::size_t) { chunks.run(); });
+        return;
     }
+    auto const run_part = [&](std::size_t part) {
+        auto const [begin, end] = range_of_part(part, parts, count);
+        for (std::size_t i = begin; i < end; ++i)
+            detail::scan_strip(make(i));
+    };
+    if (parts == 1)
+        run_part(0);
+    else
+        policy.for_each(parts, run_part);
 }
 
 } // namespace xloom::inline XLOOM_ABI::detail
@@ -30128,6 +30307,11 @@ template <class V, class Op>
 inline constexpr bool is_cheap = kernel::has_lane_form<std::remove_const_t<Op>> &&
                                  (std::is_arithmetic_v<V> || std::is_empty_v<element_operator<V, Op>>);
 
+/// True if the threads of a scan keep prefixes, so that they call the operator as often as one thread does:
+/// numbers take longer to write and read again than to combine.
+template <class V, class Op>
+inline constexpr bool keeps_prefixes = !is_cheap<V, Op> && !std::is_arithmetic_v<V>;
+
 /// Returns the number of parts for a scan: at least 1.
 template <class V, class Op, class Policy>
 std::size_t scan_parts(std::size_t elements, Policy const& policy)
@@ -30148,14 +30332,12 @@ struct strip_grid {
 };
 
 /// Makes strips of the neighbours begin .. end - 1 of every row of sequences, and runs them along the axis.
-/// make(at, length, width) makes one: at its first elements, with `width` neighbours. While `memory` only
-/// counts, nothing is written.
-template <class Sequences, class Policy>
+/// make(at, length, width) makes one: at its first elements, with `width` neighbours.
+template <class Sequences>
 struct whole_axis {
     Sequences const& all;
     std::size_t parts;
-    Policy const& policy;
-    totals_memory& memory;
+    policy_ref policy;
 
     bool is_long() const { return all.length() >= kernel::elements_per_group; }
 
@@ -30172,22 +30354,9 @@ struct whole_axis {
                 std::size_t const first = i / grid.per_row() * all.neighbours() + begin + grid.begin(i);
                 return make(all(first), all.length(), grid.size(i));
             },
-            policy, memory);
+            policy);
     }
 };
-
-/// Calls scan(whole_axis), which runs strips along the axis: first without writing, so that all memory is
-/// allocated before the first write.
-template <class Scan, class Sequences>
-void scan_whole_axis(Scan const& scan, Sequences const& all, std::size_t parts, policy_ref const& policy)
-{
-    totals_memory memory;
-    whole_axis<Sequences, policy_ref> const run{all, parts, policy, memory};
-    if (parts > 1)
-        scan(run);
-    memory.allocate();
-    scan(run);
-}
 
 /// True if the elements of all operands follow each other at this stride.
 template <std::size_t K>
@@ -30304,7 +30473,7 @@ private:
     template <class Run>
     void run_items(std::size_t begin, Run const& run) const
     {
-        using strip = kernel::strip_prefix<T, element_operator<T, Op>, item_access<T>, !is_cheap<T, Op>>;
+        using strip = kernel::strip_prefix<T, element_operator<T, Op>, item_access<T>, keeps_prefixes<T, Op>>;
         run(begin, all.neighbours(), kernel::strip_width<T>,
             [this](offsets const& at, std::size_t length, std::size_t width) {
                 return strip(detail::element_operator_of<T>(op),
@@ -30482,7 +30651,7 @@ void run_recurrences(
             done = detail::scan_lanes(vector_level(), lane_recurrences<T>{of, all}, run);
         detail::run_items(of, all, done, run);
     };
-    detail::scan_whole_axis(scan, all, detail::parts_for(policy, all.length() * all.count()), policy);
+    scan(whole_axis<sequences<4>>{all, detail::parts_for(policy, all.length() * all.count()), policy});
 }
 
 /// Returns the layout of h0 with the axis of time; of a single number, the same for all sequences.
@@ -40047,8 +40216,8 @@ void scan_whole(std::string_view name, Op& op, Inputs const& inputs, Ys const& y
 {
     detail::run_parallel_scan<is_tuple<Xs>, scanned_t<Xs>>(
         name, op, inputs, ys, {options.axis, options.reverse, options.exclusive}, policy, [&](auto const&) {
-            return [&](auto const& scan, auto const& all, std::size_t parts) {
-                detail::scan_whole_axis(scan, all, parts, policy_ref(policy));
+            return [&]<class Sequences>(auto const& scan, Sequences const& all, std::size_t parts) {
+                scan(whole_axis<Sequences>{all, parts, policy_ref(policy)});
             };
         });
 }
@@ -42154,7 +42323,7 @@ struct rank_item_scan {
 private:
     auto items(all_sequences const& all, std::size_t begin) const
     {
-        using strip = kernel::strip_prefix<T, element_operator<T, Op>, item_access<T>, !is_cheap<T, Op>>;
+        using strip = kernel::strip_prefix<T, element_operator<T, Op>, item_access<T>, keeps_prefixes<T, Op>>;
         return strips_between<T>(begin, all.neighbours(), kernel::strip_width<T>,
             [this, &all](offsets const& at, std::size_t length, std::size_t width) {
                 return strip(op(), access(at, all), length, width, exclusive);
@@ -45897,11 +46066,13 @@ public:
     }
 
 private:
-    /// Calls f(part) for each part. Not a template, so that those of oneTBB are not instantiated for
-    /// each F.
+    /// Calls f(part) for each part, isolated: a thread that waits for tasks of f's own begins no other part.
+    /// Not a template, so that those of oneTBB are not instantiated for each F.
     void run(std::size_t parts, detail::part_ref f) const
     {
-        arena_->execute([&] { tbb::parallel_for(std::size_t{0}, parts, f, tbb::simple_partitioner{}); });
+        auto const run_part = [f](std::size_t part) { tbb::this_task_arena::isolate([&] { f(part); }); };
+        arena_->execute(
+            [&] { tbb::parallel_for(std::size_t{0}, parts, run_part, tbb::simple_partitioner{}); });
     }
 
     std::size_t concurrency_;

@@ -1,5 +1,6 @@
 // associative_scan and associative_scan_into against the textbook form of their rule on bits.
 
+#include <algorithm>
 #include <cmath>
 #include <complex>
 #include <limits>
@@ -11,10 +12,12 @@
 
 #include <xloom/interop/threads.hpp>
 #include <xloom/parallel/associative_scan.hpp>
+#include <xloom/parallel/cumulative.hpp>
 #include <xloom/recurrent/storage_types.hpp>
 
 #include "support/prefix_operands.hpp"
 #include "support/textbook_prefix.hpp"
+#include "support/threads_or_backwards.hpp"
 #include "support/xtensor_extras.hpp"
 
 namespace associative_scan_test {
@@ -306,6 +309,32 @@ TEST_CASE("associative_scan: exceptions of the operator propagate")
     xt::xtensor<int, 1> const x = xt::arange(3000);
     auto const faulty = [](int a, int b) { return b == 2000 ? throw std::runtime_error("2000") : a + b; };
     CHECK_THROWS_WITH_AS(xloom::associative_scan(faulty, x), "2000", std::runtime_error);
+}
+
+TEST_CASE("associative_scan: parts in any order, and on one thread")
+{
+    xt::xtensor<double, 1> const x = xt::arange<double>(100'000) * 0.37;
+    auto const add = [](double a, double b) { return a + b; };
+    auto const y = xloom::associative_scan(add, x);
+    for (std::size_t const parts : {2U, 3U, 7U}) {
+        CHECK(xloom::associative_scan(add, x, {}, threads_or_backwards{parts, true}) == y);
+        CHECK(xloom::associative_scan(add, x, {}, threads_or_backwards{parts}) == y);
+        CHECK(xloom::cumulative_sum(x, threads_or_backwards{parts, true}) == y);
+    }
+}
+
+TEST_CASE("associative_scan: an exception of the operator ends the work of all threads")
+{
+    xt::xtensor<int, 1> const x = xt::arange(100'000);
+    for (int const number : {1, 20'000, 50'000, 99'999}) {
+        auto const faulty = [number](int a, int b) {
+            return b == number ? throw std::runtime_error("faulty") : std::max(a, b);
+        };
+        for (std::size_t const threads : {2U, 3U, 7U})
+            for (int repetition = 0; repetition < 10; ++repetition)
+                CHECK_THROWS_WITH_AS(xloom::associative_scan(faulty, x, {}, xloom::thread_policy(threads)),
+                    "faulty", std::runtime_error);
+    }
 }
 
 TEST_CASE("associative_scan: errors")

@@ -41,11 +41,13 @@ public:
     }
 
 private:
-    /// Calls f(part) for each part. Not a template, so that those of oneTBB are not instantiated for
-    /// each F.
+    /// Calls f(part) for each part, isolated: a thread that waits for tasks of f's own begins no other part.
+    /// Not a template, so that those of oneTBB are not instantiated for each F.
     void run(std::size_t parts, detail::part_ref f) const
     {
-        arena_->execute([&] { tbb::parallel_for(std::size_t{0}, parts, f, tbb::simple_partitioner{}); });
+        auto const run_part = [f](std::size_t part) { tbb::this_task_arena::isolate([&] { f(part); }); };
+        arena_->execute(
+            [&] { tbb::parallel_for(std::size_t{0}, parts, run_part, tbb::simple_partitioner{}); });
     }
 
     std::size_t concurrency_;

@@ -20,7 +20,8 @@ struct any_part {
 
 /// An execution policy. concurrency() returns the useful number of parts, at least 1. for_each(parts, f)
 /// calls f(0) to f(parts - 1), each once, in any order and on any threads, and returns when all are done; an
-/// exception of f propagates out of it.
+/// exception of f propagates out of it. A part may wait for another one that runs on another thread: a thread
+/// does not begin a part while it is in one, not even where f starts tasks of its own and waits for these.
 template <class P>
 concept execution_policy = requires(P const& policy, std::size_t parts, detail::any_part const& f) {
     {

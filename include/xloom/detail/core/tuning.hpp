@@ -25,6 +25,10 @@ inline constexpr std::size_t elements_per_thread = std::size_t{1} << 14;
 /// another thread.
 inline constexpr std::size_t scanned_elements_per_thread = std::size_t{1} << 10;
 
+/// The size in bytes of the elements that a thread scans at once, at most: they stay in the L2 cache until it
+/// writes their results.
+inline constexpr std::size_t scanned_bytes_per_chunk = std::size_t{1} << 18;
+
 /// The minimum number of multiply-adds that justifies another thread.
 inline constexpr std::size_t products_per_thread = std::size_t{1} << 18;
 

@@ -4,6 +4,7 @@
 #include <complex>
 #include <type_traits>
 
+#include <xloom/detail/kernel/lane_transpose.hpp>
 #include <xloom/detail/kernel/lanes.hpp>
 #include <xloom/detail/kernel/product.hpp>
 
@@ -75,16 +76,16 @@ struct compose {
         return kernel::both(kernel::is_decay(x.a), kernel::is_at_most<safe_exponent<scalar_of<V>>>(x.b));
     }
 
-    /// The same: results are safe without a margin.
+    /// The same: results are safe without a margin, whatever they are.
     template <rounded_number V>
     [[gnu::always_inline]] static auto is_clear_start(affine_map<V> const& before)
     {
         return is_safe_start(before);
     }
     template <rounded_number V>
-    [[gnu::always_inline]] static auto is_clear(affine_map<V> const& x, affine_map<V> const& result)
+    [[gnu::always_inline]] static auto is_clear(affine_map<V> const& x)
     {
-        return is_safe(x, result);
+        return is_safe(x, x);
     }
 
     /// Returns the map that changes nothing.
@@ -142,6 +143,25 @@ struct lane_compose {
         return {last_lane<T>(x.a), last_lane<T>(x.b)};
     }
     [[gnu::always_inline]] static affine_map<T> first_lane(lanes const& x) { return {x.a[0], x.b[0]}; }
+    /// Combines lane 0 with 1, 2 with 3, ..., of a and then of b.
+    [[gnu::always_inline]] lanes combine_pairs(lanes const& a, lanes const& b) const
+    {
+        return (*this)({even_lanes<T>(a.a, b.a), even_lanes<T>(a.b, b.b)},
+            {odd_lanes<T>(a.a, b.a), odd_lanes<T>(a.b, b.b)});
+    }
+    /// Exchanges lane j of vector i with lane i of vector j.
+    [[gnu::always_inline]] static void transpose(lanes (&rows)[lane_count])
+    {
+        lanes_t<T> a[lane_count], b[lane_count];
+        for (std::size_t i = 0; i < lane_count; ++i) {
+            a[i] = rows[i].a;
+            b[i] = rows[i].b;
+        }
+        transpose_lanes<T>(a);
+        transpose_lanes<T>(b);
+        for (std::size_t i = 0; i < lane_count; ++i)
+            rows[i] = {a[i], b[i]};
+    }
 
     static affine_map<T> get(lanes const& x, std::size_t lane) { return {x.a[lane], x.b[lane]}; }
     static void set(lanes& x, std::size_t lane, affine_map<T> const& value)

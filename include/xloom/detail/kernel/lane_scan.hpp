@@ -11,6 +11,7 @@
 
 #include <xloom/detail/core/abi.hpp>
 #include <xloom/detail/core/reduction.hpp>
+#include <xloom/detail/kernel/lane_transpose.hpp>
 #include <xloom/detail/kernel/lanes.hpp>
 #include <xloom/detail/kernel/product.hpp>
 
@@ -106,6 +107,13 @@ struct lane_reduction {
     [[gnu::always_inline]] static lanes broadcast(T x) { return kernel::broadcast(x); }
     [[gnu::always_inline]] static lanes last(lanes const& x) { return last_lane<T>(x); }
     [[gnu::always_inline]] static T first_lane(lanes const& x) { return x[0]; }
+    /// Combines lane 0 with 1, 2 with 3, ..., of a and then of b.
+    [[gnu::always_inline]] lanes combine_pairs(lanes const& a, lanes const& b) const
+    {
+        return (*this)(even_lanes<T>(a, b), odd_lanes<T>(a, b));
+    }
+    /// Exchanges lane j of vector i with lane i of vector j.
+    [[gnu::always_inline]] static void transpose(lanes (&rows)[lane_count]) { transpose_lanes<T>(rows); }
     /// Moves every lane one further; the first one becomes the last one of `before`.
     [[gnu::always_inline]] static lanes shift(lanes const& before, lanes const& x)
     {
@@ -147,15 +155,25 @@ private:
 ///     store(i, lanes), store_first(i, lanes, count)
 ///
 /// scan(b, before) writes the results of block b and combines `before` with the total of the block.
-/// reduce(b, total) computes the total of a block that is not the last one, and append(b, before, total)
-/// replaces it by what comes after the block.
+/// reduce(b, total) computes the total of a block that is not the last one, reduce_several(b, totals) those
+/// of `blocks_at_once`, and append(b, before, total) replaces a total by what comes after the block.
 template <class Ops, class Access>
 class lane_prefix {
+    using vector = typename Ops::lanes;
+    using rule = element_of<Ops>;
+
+    static constexpr bool is_ordered = order_rule<Ops, vector>::is_ordered;
+    static constexpr bool needs_results = is_ordered && !is_clear_by_elements<rule, vector>;
+
+    static constexpr std::size_t lanes = Ops::lane_count;
+    static constexpr std::size_t vectors = elements_per_group / lanes;
+
 public:
     using value_type = typename Ops::value_type;
 
     static constexpr bool keeps_prefixes = false;
     static constexpr std::size_t max_width = 1;
+    static constexpr std::size_t blocks_at_once = Ops::lane_count;
 
     lane_prefix(Access const& access, std::size_t length, bool exclusive)
         : access_(access), length_(length), exclusive_(exclusive)
@@ -192,7 +210,7 @@ public:
                 if (i != begin)
                     results.append_to(sum);
                 is_clear = is_clear && are_all(x, results, [](auto const& each, auto const& result) {
-                    return rule::is_clear(each, result);
+                    return kernel::is_clear<rule>(each, result);
                 });
             }
             sum = i == begin ? prefixes.total() : Ops{}(sum, prefixes.total());
@@ -201,6 +219,29 @@ public:
         if constexpr (is_ordered)
             if (!is_clear)
                 *total = rule::unclear(*total);
+    }
+
+    /// Computes the totals of `blocks_at_once` blocks, one in each lane, by the trees of their groups alone.
+    void reduce_several(std::size_t block, value_type* totals) const
+        requires(!needs_results)
+    {
+        bool are_clear = true;
+        vector sum{};
+        for (std::size_t i = 0; i < elements_per_block; i += elements_per_group * lanes) {
+            vector groups[lanes];
+            for (std::size_t lane = 0; lane < lanes; ++lane)
+                groups[lane] =
+                    combine<elements_per_group>((block + lane) * elements_per_block + i, are_clear);
+            Ops::transpose(groups);
+            sum = i == 0 ? groups[0] : Ops{}(sum, groups[0]);
+            for (std::size_t k = 1; k < lanes; ++k)
+                sum = Ops{}(sum, groups[k]);
+        }
+        for (std::size_t lane = 0; lane < lanes; ++lane)
+            totals[lane] = Ops::get(sum, lane);
+        if constexpr (is_ordered)
+            for (std::size_t lane = 0; lane < lanes && !are_clear; ++lane)
+                totals[lane] = rule::unclear(totals[lane]);
     }
 
     void append(std::size_t block, value_type const* before, value_type* total, bool = true) const
@@ -215,14 +256,6 @@ public:
 
 private:
     enum class output { none, inclusive, exclusive };
-
-    using vector = typename Ops::lanes;
-    using rule = element_of<Ops>;
-
-    static constexpr bool is_ordered = order_rule<Ops, vector>::is_ordered;
-
-    static constexpr std::size_t lanes = Ops::lane_count;
-    static constexpr std::size_t vectors = elements_per_group / lanes;
 
     /// The elements of a group, or their prefixes, in one or more vectors.
     struct group {
@@ -313,6 +346,21 @@ private:
         while (safe < count && rule::is_safe(x.get(safe), results.get(safe)))
             ++safe;
         return safe == count;
+    }
+
+    /// Combines every `Count` elements by a tree.
+    template <std::size_t Count>
+    [[gnu::always_inline]] vector combine(std::size_t begin, bool& is_clear) const
+    {
+        if constexpr (Count == 1) {
+            vector const x = access_.load(begin);
+            if constexpr (is_ordered)
+                is_clear = is_clear && all_of(rule::is_clear(x));
+            return x;
+        } else {
+            vector const a = combine<Count / 2>(begin, is_clear);
+            return Ops{}.combine_pairs(a, combine<Count / 2>(begin + Count / 2 * lanes, is_clear));
+        }
     }
 
     /// Writes the results of a block, and returns what comes before the next one.

@@ -34,6 +34,17 @@ template <class T, std::size_t Half>
     }
 }
 
+} // namespace detail
+
+/// Exchanges lane j of vector i with lane i of vector j, for all i and j.
+template <class T>
+[[gnu::always_inline]] inline void transpose_lanes(lanes_t<T> (&rows)[lane_count<T>])
+{
+    detail::transpose_pieces<T, lane_count<T> / 2>(rows);
+}
+
+namespace detail {
+
 /// Assigns from[i * from_stride + j] to to[j * to_stride + i], for i and j below lane_count<T>.
 template <class T>
 void transpose_block(T const* from, std::ptrdiff_t from_stride, T* to, std::ptrdiff_t to_stride)
@@ -43,7 +54,7 @@ void transpose_block(T const* from, std::ptrdiff_t from_stride, T* to, std::ptrd
 #pragma GCC unroll 16
     for (std::ptrdiff_t i = 0; i < count; ++i)
         rows[i] = load_lanes(from + i * from_stride);
-    transpose_pieces<T, lane_count<T> / 2>(rows);
+    transpose_lanes<T>(rows);
 #pragma GCC unroll 16
     for (std::ptrdiff_t i = 0; i < count; ++i)
         store_lanes(to + i * to_stride, rows[i]);

@@ -217,6 +217,13 @@ template <class V, std::size_t... I>
     return __builtin_shufflevector(x, x, static_cast<int>(sizeof...(I) - 1 - I)...);
 }
 
+/// Returns every second lane of a and then of b, from lane First on.
+template <std::size_t First, class V, std::size_t... I>
+[[gnu::always_inline]] inline V every_second_lane(V const& a, V const& b, std::index_sequence<I...>)
+{
+    return __builtin_shufflevector(a, b, static_cast<int>(2 * I + First)...);
+}
+
 template <class V, std::size_t... I>
 [[gnu::always_inline]] inline V last_lane(V const& x, std::index_sequence<I...>)
 {
@@ -269,6 +276,20 @@ template <class T, std::size_t Distance>
 [[gnu::always_inline]] inline lanes_t<T> rotate_lanes(lanes_t<T> const& x)
 {
     return detail::rotate_lanes<Distance>(x, lane_numbers<T>{});
+}
+
+/// Returns lanes 0, 2, 4, ... of a and then of b.
+template <class T>
+[[gnu::always_inline]] inline lanes_t<T> even_lanes(lanes_t<T> const& a, lanes_t<T> const& b)
+{
+    return detail::every_second_lane<0>(a, b, lane_numbers<T>{});
+}
+
+/// Returns lanes 1, 3, 5, ... of a and then of b.
+template <class T>
+[[gnu::always_inline]] inline lanes_t<T> odd_lanes(lanes_t<T> const& a, lanes_t<T> const& b)
+{
+    return detail::every_second_lane<1>(a, b, lane_numbers<T>{});
 }
 
 /// Returns the last lane of `before`, then all lanes of x but the last.

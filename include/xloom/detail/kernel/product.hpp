@@ -229,6 +229,20 @@ struct scanned_by<T, reduce_mul_t> {
 template <class Op>
 using element_of = typename detail::element_of<Op>::type;
 
+/// True if an operator's rule tells from the elements alone whether results are clear.
+template <class Rule, class V>
+inline constexpr bool is_clear_by_elements = requires(V const& x) { Rule::is_clear(x); };
+
+/// True, for each lane, if the result after element x is clear by an operator's rule.
+template <class Rule, class V>
+[[gnu::always_inline]] inline auto is_clear(V const& x, V const& result)
+{
+    if constexpr (is_clear_by_elements<Rule, V>)
+        return Rule::is_clear(x);
+    else
+        return Rule::is_clear(x, result);
+}
+
 /// The operator by which a reduction scans Ts.
 template <class T, class Reduce>
 using scanned_by = typename detail::scanned_by<T, Reduce>::type;

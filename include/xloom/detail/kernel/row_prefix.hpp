@@ -185,7 +185,7 @@ private:
                 if constexpr (is_total) {
                     if constexpr (is_ordered)
                         done.is_in_order =
-                            done.is_in_order || !all_of(rule::is_clear(x, op_(at.base, prefix)));
+                            done.is_in_order || !all_of(kernel::is_clear<rule>(x, op_(at.base, prefix)));
                 } else {
                     V const result = op_(at.base, prefix);
                     if constexpr (is_ordered)

@@ -148,7 +148,7 @@ private:
                 V group[elements_per_group];
                 read_prefixes(t, c, elements_per_group, group);
                 for (std::size_t i = 0; i < elements_per_group; ++i)
-                    is_clear = is_clear && Op::is_clear(access_.read(t + i, c),
+                    is_clear = is_clear && kernel::is_clear<Op>(access_.read(t + i, c),
                                                t == begin ? group[i] : op_(totals[c], group[i]));
                 totals[c] = t == begin ? group[elements_per_group - 1]
                                        : op_(totals[c], group[elements_per_group - 1]);
@@ -168,11 +168,13 @@ private:
     template <source Source>
     void run(std::size_t block, V* before, bool has_before) const
     {
+        constexpr bool is_whole = Source == only_totals && !KeepsPrefixes; // not the last block
         std::size_t const begin = block * elements_per_block;
-        std::size_t const end = (std::min)(begin + elements_per_block, length_);
+        std::size_t const end =
+            is_whole ? begin + elements_per_block : (std::min)(begin + elements_per_block, length_);
         std::array<V, strip_width<V>> totals; // of the groups of the block so far
         for (std::size_t t = begin; t < end; t += elements_per_group) {
-            std::size_t const count = (std::min)(elements_per_group, end - t);
+            std::size_t const count = is_whole ? elements_per_group : (std::min)(elements_per_group, end - t);
             for (std::size_t c = 0; c < width_; ++c) {
                 V group[elements_per_group];
                 if constexpr (Source == from_kept)

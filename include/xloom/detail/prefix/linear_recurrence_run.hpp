@@ -132,7 +132,7 @@ void run_recurrences(
             done = detail::scan_lanes(vector_level(), lane_recurrences<T>{of, all}, run);
         detail::run_items(of, all, done, run);
     };
-    detail::scan_whole_axis(scan, all, detail::parts_for(policy, all.length() * all.count()), policy);
+    scan(whole_axis<sequences<4>>{all, detail::parts_for(policy, all.length() * all.count()), policy});
 }
 
 /// Returns the layout of h0 with the axis of time; of a single number, the same for all sequences.

@@ -91,7 +91,7 @@ struct rank_item_scan {
 private:
     auto items(all_sequences const& all, std::size_t begin) const
     {
-        using strip = kernel::strip_prefix<T, element_operator<T, Op>, item_access<T>, !is_cheap<T, Op>>;
+        using strip = kernel::strip_prefix<T, element_operator<T, Op>, item_access<T>, keeps_prefixes<T, Op>>;
         return strips_between<T>(begin, all.neighbours(), kernel::strip_width<T>,
             [this, &all](offsets const& at, std::size_t length, std::size_t width) {
                 return strip(op(), access(at, all), length, width, exclusive);

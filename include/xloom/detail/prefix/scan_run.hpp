@@ -50,8 +50,8 @@ void scan_whole(std::string_view name, Op& op, Inputs const& inputs, Ys const& y
 {
     detail::run_parallel_scan<is_tuple<Xs>, scanned_t<Xs>>(
         name, op, inputs, ys, {options.axis, options.reverse, options.exclusive}, policy, [&](auto const&) {
-            return [&](auto const& scan, auto const& all, std::size_t parts) {
-                detail::scan_whole_axis(scan, all, parts, policy_ref(policy));
+            return [&]<class Sequences>(auto const& scan, Sequences const& all, std::size_t parts) {
+                scan(whole_axis<Sequences>{all, parts, policy_ref(policy)});
             };
         });
 }

@@ -47,6 +47,11 @@ template <class V, class Op>
 inline constexpr bool is_cheap = kernel::has_lane_form<std::remove_const_t<Op>> &&
                                  (std::is_arithmetic_v<V> || std::is_empty_v<element_operator<V, Op>>);
 
+/// True if the threads of a scan keep prefixes, so that they call the operator as often as one thread does:
+/// numbers take longer to write and read again than to combine.
+template <class V, class Op>
+inline constexpr bool keeps_prefixes = !is_cheap<V, Op> && !std::is_arithmetic_v<V>;
+
 /// Returns the number of parts for a scan: at least 1.
 template <class V, class Op, class Policy>
 std::size_t scan_parts(std::size_t elements, Policy const& policy)
@@ -67,14 +72,12 @@ struct strip_grid {
 };
 
 /// Makes strips of the neighbours begin .. end - 1 of every row of sequences, and runs them along the axis.
-/// make(at, length, width) makes one: at its first elements, with `width` neighbours. While `memory` only
-/// counts, nothing is written.
-template <class Sequences, class Policy>
+/// make(at, length, width) makes one: at its first elements, with `width` neighbours.
+template <class Sequences>
 struct whole_axis {
     Sequences const& all;
     std::size_t parts;
-    Policy const& policy;
-    totals_memory& memory;
+    policy_ref policy;
 
     bool is_long() const { return all.length() >= kernel::elements_per_group; }
 
@@ -91,22 +94,9 @@ struct whole_axis {
                 std::size_t const first = i / grid.per_row() * all.neighbours() + begin + grid.begin(i);
                 return make(all(first), all.length(), grid.size(i));
             },
-            policy, memory);
+            policy);
     }
 };
-
-/// Calls scan(whole_axis), which runs strips along the axis: first without writing, so that all memory is
-/// allocated before the first write.
-template <class Scan, class Sequences>
-void scan_whole_axis(Scan const& scan, Sequences const& all, std::size_t parts, policy_ref const& policy)
-{
-    totals_memory memory;
-    whole_axis<Sequences, policy_ref> const run{all, parts, policy, memory};
-    if (parts > 1)
-        scan(run);
-    memory.allocate();
-    scan(run);
-}
 
 /// True if the elements of all operands follow each other at this stride.
 template <std::size_t K>
@@ -223,7 +213,7 @@ private:
     template <class Run>
     void run_items(std::size_t begin, Run const& run) const
     {
-        using strip = kernel::strip_prefix<T, element_operator<T, Op>, item_access<T>, !is_cheap<T, Op>>;
+        using strip = kernel::strip_prefix<T, element_operator<T, Op>, item_access<T>, keeps_prefixes<T, Op>>;
         run(begin, all.neighbours(), kernel::strip_width<T>,
             [this](offsets const& at, std::size_t length, std::size_t width) {
                 return strip(detail::element_operator_of<T>(op),

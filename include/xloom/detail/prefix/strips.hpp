@@ -1,18 +1,18 @@
 #pragma once
 // The sequences of a parallel scan, one along the scanned axis for each index of the other axes, and the
-// engine that runs strips of them: reduce blocks, scan the totals of blocks, apply these to the blocks.
+// engine that runs strips of them.
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cstddef>
 #include <cstdlib>
-#include <memory>
-#include <new>
 #include <type_traits>
 #include <utility>
 
 #include <xloom/detail/core/policy.hpp>
 #include <xloom/detail/core/shape.hpp>
+#include <xloom/detail/core/tuning.hpp>
 #include <xloom/detail/kernel/lane_scan.hpp>
 
 namespace xloom::inline XLOOM_ABI::detail {
@@ -117,6 +117,18 @@ std::size_t blocks_of(Strip const& strip)
     return (strip.length() + kernel::elements_per_block - 1) / kernel::elements_per_block;
 }
 
+/// Computes the totals of some blocks.
+template <class Strip>
+void reduce_blocks(Strip const& strip, std::size_t begin, std::size_t end, typename Strip::value_type* totals)
+{
+    if constexpr (requires { strip.reduce_several(begin, totals); })
+        for (; end - begin >= Strip::blocks_at_once;
+             begin += Strip::blocks_at_once, totals += Strip::blocks_at_once)
+            strip.reduce_several(begin, totals);
+    for (; begin < end; ++begin, totals += strip.width())
+        strip.reduce(begin, totals);
+}
+
 /// Scans the sequences of a strip, block by block.
 template <class Strip>
 void scan_strip(Strip const& strip)
@@ -128,136 +140,184 @@ void scan_strip(Strip const& strip)
         strip.scan(b, before.data(), b != 0 || strip.has_initial());
 }
 
-/// The memory for the totals of the blocks of one strip at a time. Until it is allocated, it only notes how
-/// much the largest strip takes, so that a call allocates before it writes.
-class totals_memory {
+/// The chunks of a scan, each of which a thread takes. What comes before chunk k is known once chunk k - 1
+/// has handed it on.
+class chunk_order {
 public:
-    totals_memory() = default;
-    totals_memory(totals_memory const&) = delete;
-    ~totals_memory() { ::operator delete(first_, std::align_val_t{alignment_}); }
+    /// A thread that takes chunks. Ends the waiting of the others if it leaves by an exception.
+    class member {
+    public:
+        explicit member(chunk_order& order) : order_(order)
+        {
+            order_.members_.fetch_add(1, std::memory_order_relaxed);
+        }
+        member(member const&) = delete;
+        ~member()
+        {
+            order_.members_.fetch_sub(1, std::memory_order_relaxed);
+            if (!has_finished_)
+                order_.set_handed_on(given_up);
+        }
 
-    bool only_counts() const noexcept { return !is_allocated_; }
+        /// Returns the next chunk that nobody has taken.
+        std::size_t take() { return order_.taken_.fetch_add(1, std::memory_order_relaxed); }
+        void finish() noexcept { has_finished_ = true; }
 
-    template <class V>
-    void count(std::size_t values)
+    private:
+        chunk_order& order_;
+        bool has_finished_ = false;
+    };
+
+    /// True if what comes before chunk k is known, and no other thread waits for what comes after it.
+    bool is_alone_at(std::size_t k) const noexcept
     {
-        bytes_ = (std::max)(bytes_, values * sizeof(V));
-        alignment_ = (std::max)(alignment_, alignof(V));
+        return members_.load(std::memory_order_relaxed) == 1 &&
+               handed_on_.load(std::memory_order_acquire) == k;
     }
-    void allocate()
+
+    /// Waits until what comes before chunk k is known. Returns false if another thread has thrown.
+    bool wait_for(std::size_t k) const noexcept
     {
-        if (bytes_ != 0)
-            first_ = ::operator new(bytes_, std::align_val_t{alignment_});
-        is_allocated_ = true;
+        for (std::size_t tries = 0;; ++tries) {
+            std::size_t const handed_on = handed_on_.load(std::memory_order_acquire);
+            if (handed_on == k || handed_on == given_up)
+                return handed_on == k;
+#ifdef __cpp_lib_atomic_wait
+            if (tries >= tries_before_sleep)
+                handed_on_.wait(handed_on, std::memory_order_acquire);
+#endif
+        }
     }
-    void* first() const noexcept { return first_; }
+
+    /// Says that what comes after chunk k is known.
+    void hand_on(std::size_t k) noexcept { set_handed_on(k + 1); }
 
 private:
-    void* first_ = nullptr;
-    std::size_t bytes_ = 0;
-    std::size_t alignment_ = alignof(std::max_align_t);
-    bool is_allocated_ = false;
+    static constexpr std::size_t given_up = static_cast<std::size_t>(-1);
+    /// To sleep and wake up takes longer than a chunk.
+    static constexpr std::size_t tries_before_sleep = std::size_t{1} << 14;
+
+    void set_handed_on(std::size_t chunks) noexcept
+    {
+        handed_on_.store(chunks, std::memory_order_release);
+#ifdef __cpp_lib_atomic_wait
+        handed_on_.notify_all();
+#endif
+    }
+
+    alignas(cache_line) std::atomic<std::size_t> members_ = 0;
+    alignas(cache_line) std::atomic<std::size_t> taken_ = 0;
+    alignas(cache_line) std::atomic<std::size_t> handed_on_ = 0;
 };
 
-/// The totals of the blocks of a strip; after `scan`, what comes before each block.
-template <class Strip>
-class block_totals {
-    using value_type = typename Strip::value_type;
-
+/// A scan of `count` strips, made by make(i), in chunks of some blocks. A thread takes the next chunk,
+/// computes the totals of its blocks, waits for what comes before it, hands on what comes after it, and writes
+/// the results while the chunk is in its cache (Merrill and Garland's decoupled look-back). The bits are those
+/// of scan_strip.
+///
+/// Why it may wait: for chunks that other threads have taken, so that the parts may run in any order, also
+/// one after another.
+template <class Make>
+class chunked_strips {
 public:
-    block_totals(Strip const& strip, totals_memory const& memory)
-        : strip_(strip), blocks_(detail::blocks_of(strip)), values_(static_cast<value_type*>(memory.first()))
+    chunked_strips(std::size_t count, std::size_t parts, Make const& make) : count_(count), make_(make)
     {
-        std::uninitialized_value_construct_n(values_, count_of(strip));
-        detail::start_strip(strip, at(0));
-    }
-    block_totals(block_totals const&) = delete;
-    ~block_totals() { std::destroy_n(values_, count_of(strip_)); }
-
-    /// The number of values of a strip: one for each sequence, before each block and after the last one.
-    static std::size_t count_of(Strip const& strip) { return (detail::blocks_of(strip) + 1) * strip.width(); }
-
-    std::size_t blocks() const { return blocks_; }
-
-    /// Computes the totals of some blocks. The last block has a total only where its prefixes are kept.
-    void reduce(std::size_t begin, std::size_t end)
-    {
-        for (std::size_t b = begin; b < end; ++b)
-            if (Strip::keeps_prefixes || b + 1 < blocks_)
-                strip_.reduce(b, at(b + 1));
+        strip const first = make_(0); // the others are as long and at most as wide
+        std::size_t const blocks = detail::blocks_of(first);
+        std::size_t const block_bytes = kernel::elements_per_block * first.width() * sizeof(value_type);
+        std::size_t const most =
+            (std::min)(tuning::scanned_bytes_per_chunk / block_bytes, max_values / first.width() - 1);
+        blocks_ = std::max<std::size_t>((std::min)(blocks / (4 * parts), most), 1);
+        chunks_ = (blocks + blocks_ - 1) / blocks_;
     }
 
-    /// Combines the totals in the order of the blocks.
-    void scan()
+    /// Scans chunks until there are no more, or another thread has thrown.
+    void run()
     {
-        for (std::size_t b = 1; b < blocks_; ++b)
-            strip_.append(b - 1, at(b - 1), at(b), b != 1 || strip_.has_initial());
-    }
-
-    /// Writes the results of some blocks.
-    void apply(std::size_t begin, std::size_t end)
-    {
-        for (std::size_t b = begin; b < end; ++b)
-            strip_.finish(b, at(b), b != 0 || strip_.has_initial());
+        chunk_order::member thread(order_);
+        for (std::size_t k = thread.take(); k < count_ * chunks_; k = thread.take())
+            if (!run_chunk(make_(k / chunks_), k))
+                return;
+        thread.finish();
     }
 
 private:
-    /// The value before block b, for every sequence.
-    value_type* at(std::size_t b) { return values_ + b * strip_.width(); }
+    using strip = std::remove_const_t<decltype(std::declval<Make const&>()(std::size_t{}))>;
+    using value_type = typename strip::value_type;
 
-    Strip const& strip_;
-    std::size_t blocks_;
-    value_type* values_;
+    /// The values before the blocks of a chunk and after the last one, of all sequences.
+    static constexpr std::size_t max_values = (std::max)(2 * strip::max_width,
+        tuning::scanned_bytes_per_chunk / (kernel::elements_per_block * sizeof(value_type)) + 1);
+
+    bool run_chunk(strip const& of, std::size_t k)
+    {
+        std::size_t const blocks = detail::blocks_of(of), width = of.width();
+        std::size_t const begin = k % chunks_ * blocks_, end = (std::min)(begin + blocks_, blocks);
+        std::array<value_type, max_values> values;
+        auto const before = [&](std::size_t b) { return values.data() + (b - begin) * width; };
+        auto const has_before = [&](std::size_t b) { return b != 0 || of.has_initial(); };
+        if (order_.is_alone_at(k)) { // one pass is enough
+            receive(of, begin, before(begin));
+            for (std::size_t b = begin; b < end; ++b)
+                of.scan(b, before(begin), has_before(b));
+            hand_on(of, end, before(begin), k);
+            return true;
+        }
+        bool const has_last_total = strip::keeps_prefixes || end != blocks;
+        detail::reduce_blocks(of, begin, has_last_total ? end : end - 1, before(begin + 1));
+        if (!order_.wait_for(k))
+            return false;
+        receive(of, begin, before(begin));
+        for (std::size_t b = begin; b < end && b + 1 < blocks; ++b)
+            of.append(b, before(b), before(b + 1), has_before(b));
+        hand_on(of, end, before(end), k);
+        for (std::size_t b = begin; b < end; ++b)
+            of.finish(b, before(b), has_before(b));
+        return true;
+    }
+
+    /// Assigns what comes before block `begin`.
+    void receive(strip const& of, std::size_t begin, value_type* before) const
+    {
+        if (begin == 0)
+            detail::start_strip(of, before);
+        else
+            std::copy_n(handed_on_.begin(), of.width(), before);
+    }
+    /// Hands on what comes before block `end`, if there is one.
+    void hand_on(strip const& of, std::size_t end, value_type const* after, std::size_t k)
+    {
+        if (end != detail::blocks_of(of))
+            std::copy_n(after, of.width(), handed_on_.begin());
+        order_.hand_on(k);
+    }
+
+    std::size_t count_;
+    Make const& make_;
+    std::size_t blocks_, chunks_; ///< blocks of a chunk, chunks of a strip
+    chunk_order order_{};
+    std::array<value_type, strip::max_width> handed_on_{};
 };
-
-/// Scans the sequences of a strip by several threads, each of which has some of the blocks.
-template <class Strip, class Policy>
-void scan_strip_in_parallel(
-    Strip const& strip, std::size_t parts, Policy const& policy, totals_memory const& memory)
-{
-    block_totals<Strip> totals(strip, memory);
-    std::size_t const blocks = totals.blocks();
-    policy.for_each(parts, [&](std::size_t part) {
-        totals.reduce(
-            detail::begin_of_part(part, parts, blocks), detail::begin_of_part(part + 1, parts, blocks));
-    });
-    totals.scan();
-    policy.for_each(parts, [&](std::size_t part) {
-        totals.apply(
-            detail::begin_of_part(part, parts, blocks), detail::begin_of_part(part + 1, parts, blocks));
-    });
-}
 
 /// Runs `count` strips, made by make(i), in `parts` parts: whole strips where there are enough of them, else
-/// the blocks of each strip, whose totals are in `memory`. Writes nothing while that only counts.
+/// chunks of strips.
 template <class Make, class Policy>
-void run_strips(
-    std::size_t count, std::size_t parts, Make const& make, Policy const& policy, totals_memory& memory)
+void run_strips(std::size_t count, std::size_t parts, Make const& make, Policy const& policy)
 {
-    bool const divides_strips = count % parts != 0 && count < 4 * parts;
-    if (memory.only_counts()) {
-        for (std::size_t i = 0; divides_strips && i < count; ++i) {
-            auto const strip = make(i);
-            using totals = block_totals<std::remove_const_t<decltype(strip)>>;
-            memory.count<typename decltype(strip)::value_type>(totals::count_of(strip));
-        }
-    } else if (divides_strips) {
-        for (std::size_t i = 0; i < count; ++i) {
-            auto const strip = make(i);
-            std::size_t const at_once = (std::min)(parts, detail::blocks_of(strip));
-            detail::scan_strip_in_parallel(strip, at_once, policy, memory);
-        }
-    } else {
-        auto const run_part = [&](std::size_t part) {
-            std::size_t const end = detail::begin_of_part(part + 1, parts, count);
-            for (std::size_t i = detail::begin_of_part(part, parts, count); i < end; ++i)
-                detail::scan_strip(make(i));
-        };
-        if (parts == 1)
-            run_part(0);
-        else
-            policy.for_each(parts, run_part);
+    if (parts != 1 && count % parts != 0 && count < 4 * parts) {
+        chunked_strips<Make> chunks(count, parts, make);
+        policy.for_each(parts, [&](std::size_t) { chunks.run(); });
+        return;
     }
+    auto const run_part = [&](std::size_t part) {
+        auto const [begin, end] = range_of_part(part, parts, count);
+        for (std::size_t i = begin; i < end; ++i)
+            detail::scan_strip(make(i));
+    };
+    if (parts == 1)
+        run_part(0);
+    else
+        policy.for_each(parts, run_part);
 }
 
 } // namespace xloom::inline XLOOM_ABI::detail
