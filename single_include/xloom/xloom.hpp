@@ -28668,14 +28668,6 @@ struct compose {
         return is_safe(x, x);
     }
 
-    /// Returns the map that changes nothing.
-    template <class Map>
-    static Map neutral()
-    {
-        using V = decltype(Map::a);
-        return {V{} + scalar_of<V>{1}, V{}};
-    }
-
     /// Returns a total which says that elements were not clear.
     template <rounded_number V>
     static affine_map<V> unclear(affine_map<V> const&)
@@ -28907,13 +28899,14 @@ private:
 /// The blocks of a scan of one sequence. `Ops` combines vectors of lanes; `Access` loads and stores them:
 ///
 ///     load(i)               elements i, i + 1, ..., one for each lane
+///     prefetch(i)           the same, some vectors later
 ///     load_first(i, count)  the same, if the sequence has only `count` elements from there; other lanes are
 ///                           unspecified
 ///     store(i, lanes), store_first(i, lanes, count)
 ///
 /// scan(b, before) writes the results of block b and combines `before` with the total of the block.
-/// reduce(b, total) computes the total of a block that is not the last one, reduce_several(b, totals) those of
-/// `blocks_at_once`, and append(b, before, total) replaces a total by what comes after the block.
+/// reduce(b, total) computes the total of a block that is not the last one, reduce_several(b, totals) those
+/// of `blocks_at_once`, and append(b, before, total) replaces a total by what comes after the block.
 template <class Ops, class Access>
 class lane_prefix {
     using vector = typename Ops::lanes;
@@ -29110,6 +29103,7 @@ private:
     [[gnu::always_inline]] vector combine(std::size_t begin, bool& is_clear) const
     {
         if constexpr (Count == 1) {
+            access_.prefetch(begin);
             vector const x = access_.load(begin);
             if constexpr (is_ordered)
                 is_clear = is_clear && all_of(rule::is_clear(x));
@@ -29246,7 +29240,7 @@ public:
         columns group;
         progress done;
         for (std::size_t t = begin; t < begin + elements_per_block; t += elements_per_group) {
-            if constexpr (is_ordered)
+            if constexpr (needs_results)
                 for (std::size_t c = 0; c < width_; ++c)
                     group[c].base = t == begin ? rule::template neutral<V>() : totals[c];
             local.template run_rows<results::total>(group, t, elements_per_group, done, rows_of_group{});
@@ -29276,6 +29270,7 @@ private:
     using rule = element_of<Op>;
 
     static constexpr bool is_ordered = order_rule<Op, V>::is_ordered;
+    static constexpr bool needs_results = is_ordered && !is_clear_by_elements<rule, V>;
 
     /// Sklansky's network, whose elements come one by one. The bits of the number of an element say what
     /// comes before it in its group: 11 = 8 + 2 + 1 elements, whose trees are kept. Element 11 itself is
@@ -29369,11 +29364,10 @@ private:
             for (; c < width_; ++c) {
                 column& at = group[c];
                 V const x = access_.read(t, c);
-                V const prefix = combine < !is_total || is_ordered, I, 0 > (at, x);
+                V const prefix = combine < !is_total || needs_results, I, 0 > (at, x);
                 if constexpr (is_total) {
                     if constexpr (is_ordered)
-                        done.is_in_order =
-                            done.is_in_order || !all_of(kernel::is_clear<rule>(x, op_(at.base, prefix)));
+                        done.is_in_order = done.is_in_order || !all_of(is_clear(x, at, prefix));
                 } else {
                     V const result = op_(at.base, prefix);
                     if constexpr (is_ordered)
@@ -29389,6 +29383,15 @@ private:
                 done.is_in_order = true;
                 run_row_in_order<Results>(group, t, I, c);
             }
+    }
+
+    /// True, for each lane, if the result after element x is clear.
+    [[gnu::always_inline]] auto is_clear(V const& x, column const& at, V const& prefix) const
+    {
+        if constexpr (needs_results)
+            return rule::is_clear(x, op_(at.base, prefix));
+        else
+            return rule::is_clear(x);
     }
 
     template <results Results>
@@ -29853,6 +29856,13 @@ struct consecutive_items {
         else
             kernel::store_lanes<item>(first + i, value);
     }
+    /// Prefetches what is loaded some vectors later.
+    void prefetch(std::size_t i) const
+    {
+        auto const address = reinterpret_cast<std::uintptr_t>(first);
+        std::size_t const offset = i * sizeof(item) + tuning::row_prefetch_bytes;
+        __builtin_prefetch(reinterpret_cast<void const*>(Reverse ? address - offset : address + offset));
+    }
     /// Loads the first items of a vector, as many as there are; other lanes are 0.
     lanes load_first(std::size_t i, std::size_t items) const
     {
@@ -29890,6 +29900,7 @@ struct consecutive_access {
 
     T initial(std::size_t) const { return start; }
     lanes load(std::size_t i) const { return x.load(i); }
+    void prefetch(std::size_t i) const { x.prefetch(i); }
     lanes load_first(std::size_t i, std::size_t items) const { return x.load_first(i, items); }
     void store(std::size_t i, lanes const& value) const { y.store(i, value); }
     void store_first(std::size_t i, lanes const& value, std::size_t items) const
@@ -29950,6 +29961,11 @@ struct affine_consecutive_access {
 
     kernel::affine_map<T> initial(std::size_t) const { return {T{}, h0}; }
     map load(std::size_t i) const { return {a.load(i), b.load(i)}; }
+    void prefetch(std::size_t i) const
+    {
+        a.prefetch(i);
+        b.prefetch(i);
+    }
     map load_first(std::size_t i, std::size_t items) const
     {
         return {a.load_first(i, items), b.load_first(i, items)};
@@ -30095,8 +30111,8 @@ void scan_strip(Strip const& strip)
         strip.scan(b, before.data(), b != 0 || strip.has_initial());
 }
 
-/// The chunks of a scan, each of which a thread takes. What comes before chunk k is known once chunk k - 1 has
-/// handed it on.
+/// The chunks of a scan, each of which a thread takes. What comes before chunk k is known once chunk k - 1
+/// has handed it on.
 class chunk_order {
 public:
     /// A thread that takes chunks. Ends the waiting of the others if it leaves by an exception.
@@ -30165,13 +30181,13 @@ private:
     alignas(cache_line) std::atomic<std::size_t> handed_on_ = 0;
 };
 
-/// A scan of `count` strips, made by make(i), in chunks of some blocks. A thread takes the next chunk, computes
-/// the totals of its blocks, waits for what comes before it, hands on what comes after it, and writes the
-/// results while the chunk is in its cache (Merrill and Garland's decoupled look-back). The bits are those of
-/// scan_strip.
+/// A scan of `count` strips, made by make(i), in chunks of some blocks. A thread takes the next chunk,
+/// computes the totals of its blocks, waits for what comes before it, hands on what comes after it, and
+/// writes the results while the chunk is in its cache (Merrill and Garland's decoupled look-back). The bits
+/// are those of scan_strip.
 ///
-/// Why it may wait: for chunks that other threads have taken, so that the parts may run in any order, also one
-/// after another.
+/// Why it may wait: for chunks that other threads have taken, so that the parts may run in any order, also
+/// one after another.
 template <class Make>
 class chunked_strips {
 public:

@@ -88,14 +88,6 @@ struct compose {
         return is_safe(x, x);
     }
 
-    /// Returns the map that changes nothing.
-    template <class Map>
-    static Map neutral()
-    {
-        using V = decltype(Map::a);
-        return {V{} + scalar_of<V>{1}, V{}};
-    }
-
     /// Returns a total which says that elements were not clear.
     template <rounded_number V>
     static affine_map<V> unclear(affine_map<V> const&)

@@ -150,6 +150,7 @@ private:
 /// The blocks of a scan of one sequence. `Ops` combines vectors of lanes; `Access` loads and stores them:
 ///
 ///     load(i)               elements i, i + 1, ..., one for each lane
+///     prefetch(i)           the same, some vectors later
 ///     load_first(i, count)  the same, if the sequence has only `count` elements from there; other lanes are
 ///                           unspecified
 ///     store(i, lanes), store_first(i, lanes, count)
@@ -353,6 +354,7 @@ private:
     [[gnu::always_inline]] vector combine(std::size_t begin, bool& is_clear) const
     {
         if constexpr (Count == 1) {
+            access_.prefetch(begin);
             vector const x = access_.load(begin);
             if constexpr (is_ordered)
                 is_clear = is_clear && all_of(rule::is_clear(x));

@@ -58,7 +58,7 @@ public:
         columns group;
         progress done;
         for (std::size_t t = begin; t < begin + elements_per_block; t += elements_per_group) {
-            if constexpr (is_ordered)
+            if constexpr (needs_results)
                 for (std::size_t c = 0; c < width_; ++c)
                     group[c].base = t == begin ? rule::template neutral<V>() : totals[c];
             local.template run_rows<results::total>(group, t, elements_per_group, done, rows_of_group{});
@@ -88,6 +88,7 @@ private:
     using rule = element_of<Op>;
 
     static constexpr bool is_ordered = order_rule<Op, V>::is_ordered;
+    static constexpr bool needs_results = is_ordered && !is_clear_by_elements<rule, V>;
 
     /// Sklansky's network, whose elements come one by one. The bits of the number of an element say what
     /// comes before it in its group: 11 = 8 + 2 + 1 elements, whose trees are kept. Element 11 itself is
@@ -181,11 +182,10 @@ private:
             for (; c < width_; ++c) {
                 column& at = group[c];
                 V const x = access_.read(t, c);
-                V const prefix = combine < !is_total || is_ordered, I, 0 > (at, x);
+                V const prefix = combine < !is_total || needs_results, I, 0 > (at, x);
                 if constexpr (is_total) {
                     if constexpr (is_ordered)
-                        done.is_in_order =
-                            done.is_in_order || !all_of(kernel::is_clear<rule>(x, op_(at.base, prefix)));
+                        done.is_in_order = done.is_in_order || !all_of(is_clear(x, at, prefix));
                 } else {
                     V const result = op_(at.base, prefix);
                     if constexpr (is_ordered)
@@ -201,6 +201,15 @@ private:
                 done.is_in_order = true;
                 run_row_in_order<Results>(group, t, I, c);
             }
+    }
+
+    /// True, for each lane, if the result after element x is clear.
+    [[gnu::always_inline]] auto is_clear(V const& x, column const& at, V const& prefix) const
+    {
+        if constexpr (needs_results)
+            return rule::is_clear(x, op_(at.base, prefix));
+        else
+            return rule::is_clear(x);
     }
 
     template <results Results>

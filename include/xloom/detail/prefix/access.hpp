@@ -126,6 +126,13 @@ struct consecutive_items {
         else
             kernel::store_lanes<item>(first + i, value);
     }
+    /// Prefetches what is loaded some vectors later.
+    void prefetch(std::size_t i) const
+    {
+        auto const address = reinterpret_cast<std::uintptr_t>(first);
+        std::size_t const offset = i * sizeof(item) + tuning::row_prefetch_bytes;
+        __builtin_prefetch(reinterpret_cast<void const*>(Reverse ? address - offset : address + offset));
+    }
     /// Loads the first items of a vector, as many as there are; other lanes are 0.
     lanes load_first(std::size_t i, std::size_t items) const
     {
@@ -163,6 +170,7 @@ struct consecutive_access {
 
     T initial(std::size_t) const { return start; }
     lanes load(std::size_t i) const { return x.load(i); }
+    void prefetch(std::size_t i) const { x.prefetch(i); }
     lanes load_first(std::size_t i, std::size_t items) const { return x.load_first(i, items); }
     void store(std::size_t i, lanes const& value) const { y.store(i, value); }
     void store_first(std::size_t i, lanes const& value, std::size_t items) const
@@ -223,6 +231,11 @@ struct affine_consecutive_access {
 
     kernel::affine_map<T> initial(std::size_t) const { return {T{}, h0}; }
     map load(std::size_t i) const { return {a.load(i), b.load(i)}; }
+    void prefetch(std::size_t i) const
+    {
+        a.prefetch(i);
+        b.prefetch(i);
+    }
     map load_first(std::size_t i, std::size_t items) const
     {
         return {a.load_first(i, items), b.load_first(i, items)};

@@ -211,9 +211,9 @@ private:
 };
 
 /// A scan of `count` strips, made by make(i), in chunks of some blocks. A thread takes the next chunk,
-/// computes the totals of its blocks, waits for what comes before it, hands on what comes after it, and writes
-/// the results while the chunk is in its cache (Merrill and Garland's decoupled look-back). The bits are those
-/// of scan_strip.
+/// computes the totals of its blocks, waits for what comes before it, hands on what comes after it, and
+/// writes the results while the chunk is in its cache (Merrill and Garland's decoupled look-back). The bits
+/// are those of scan_strip.
 ///
 /// Why it may wait: for chunks that other threads have taken, so that the parts may run in any order, also
 /// one after another.
