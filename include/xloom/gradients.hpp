@@ -12,6 +12,7 @@
 #include <xloom/gradients/loop_vjp.hpp>
 #include <xloom/gradients/lstm_vjp.hpp>
 #include <xloom/gradients/rnn_vjp.hpp>
+#include <xloom/gradients/scan_lanes_vjp.hpp>
 #include <xloom/gradients/scan_vjp.hpp>
 #include <xloom/gradients/scatter_nd_vjp.hpp>
 #include <xloom/gradients/selective_scan_vjp.hpp>

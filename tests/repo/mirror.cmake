@@ -73,6 +73,7 @@ set(exceptions
   "example scan_ragged | as scan_batched in examples/smoothed_sensors, without padding"
   "example scan_lanes | docs/many_sequences.md has calls of a few lines"
   "example loop_lanes | as scan_lanes"
+  "example scan_lanes_vjp | as scan_lanes"
   "example segment_reduce | docs/parallel_scans.md has calls of a few lines"
   "example segment_scan | as segment_reduce"
   "example segment_softmax | as segment_reduce"
