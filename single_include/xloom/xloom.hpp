@@ -6526,25 +6526,25 @@ concept ordered = !array_like<T> && requires(T const& a) {
     static_cast<bool>(a != a);
 };
 
-/// Returns a product, as it is rounded.
+/// Returns the result of an operation, which compilers then do not combine with the operation that uses it.
 ///
 /// Why the empty asm: a compiler contracts a product and a sum to one instruction where the processor has it,
 /// so that the bits of a result would depend on the target. The x87 unit, which computes long double, has
 /// none.
 template <class T>
-[[gnu::always_inline]] constexpr T as_rounded(T product)
+[[gnu::always_inline]] constexpr T uncombined(T result)
 {
     if (!std::is_constant_evaluated()) {
 #if defined(__FMA__) || defined(__FMA4__) || defined(__AVX512F__)
         if constexpr (!std::same_as<T, long double>)
-            asm("" : "+v"(product));
+            asm("" : "+v"(result));
 #elif defined(__aarch64__)
-        asm("" : "+w"(product));
+        asm("" : "+w"(result));
 #elif !defined(__x86_64__) && !defined(__i386__)
-        asm("" : "+m"(product));
+        asm("" : "+m"(result));
 #endif
     }
-    return product;
+    return result;
 }
 
 /// Returns a product, rounded before it is used.
@@ -6552,7 +6552,7 @@ template <class T>
 [[gnu::always_inline]] constexpr T rounded_product(T const& a, T const& b)
 {
     T const product = a * b;
-    return detail::as_rounded(product);
+    return detail::uncombined(product);
 }
 
 /// The types of reductions, in a namespace without functions: a caller's unqualified call with a reduction
@@ -7965,7 +7965,7 @@ V by_lanes(Batch const& of_batch, Item const& of_item, V const& x, Vs const&... 
 template <class V>
 V rounded(V product)
 {
-    product.data = xloom::detail::as_rounded(product.data);
+    product.data = xloom::detail::uncombined(product.data);
     return product;
 }
 
@@ -28842,9 +28842,9 @@ struct lane_reduction {
     [[gnu::always_inline]] lanes operator()(lanes const& a, lanes const& b) const
     {
         if constexpr (std::same_as<Reduce, reduce_max_t>)
-            return b != b ? b : a < b ? b : a;
+            return or_nan(b, a < b ? b : a);
         else if constexpr (std::same_as<Reduce, reduce_min_t>)
-            return b != b ? b : b < a ? b : a;
+            return or_nan(b, b < a ? b : a);
         else if constexpr (std::integral<T>)
             return wrapped(a, b);
         else if constexpr (std::same_as<Reduce, reduce_mul_t>)
@@ -28883,6 +28883,16 @@ struct lane_reduction {
     using element = scanned_by<T, Reduce>;
 
 private:
+    /// Returns b in the lanes where it is NaN, else x, a maximum or minimum.
+    ///
+    /// Why uncombined: g++ would merge the two comparisons, in place of an instruction for x.
+    [[gnu::always_inline]] static lanes or_nan(lanes const& b, lanes const& x)
+    {
+        if constexpr (std::floating_point<T>)
+            return b != b ? b : xloom::detail::uncombined(x);
+        else
+            return x;
+    }
     /// Integers wrap around.
     [[gnu::always_inline]] static lanes wrapped(lanes const& a, lanes const& b)
     {

@@ -58,25 +58,25 @@ concept ordered = !array_like<T> && requires(T const& a) {
     static_cast<bool>(a != a);
 };
 
-/// Returns a product, as it is rounded.
+/// Returns the result of an operation, which compilers then do not combine with the operation that uses it.
 ///
 /// Why the empty asm: a compiler contracts a product and a sum to one instruction where the processor has it,
 /// so that the bits of a result would depend on the target. The x87 unit, which computes long double, has
 /// none.
 template <class T>
-[[gnu::always_inline]] constexpr T as_rounded(T product)
+[[gnu::always_inline]] constexpr T uncombined(T result)
 {
     if (!std::is_constant_evaluated()) {
 #if defined(__FMA__) || defined(__FMA4__) || defined(__AVX512F__)
         if constexpr (!std::same_as<T, long double>)
-            asm("" : "+v"(product));
+            asm("" : "+v"(result));
 #elif defined(__aarch64__)
-        asm("" : "+w"(product));
+        asm("" : "+w"(result));
 #elif !defined(__x86_64__) && !defined(__i386__)
-        asm("" : "+m"(product));
+        asm("" : "+m"(result));
 #endif
     }
-    return product;
+    return result;
 }
 
 /// Returns a product, rounded before it is used.
@@ -84,7 +84,7 @@ template <class T>
 [[gnu::always_inline]] constexpr T rounded_product(T const& a, T const& b)
 {
     T const product = a * b;
-    return detail::as_rounded(product);
+    return detail::uncombined(product);
 }
 
 /// The types of reductions, in a namespace without functions: a caller's unqualified call with a reduction

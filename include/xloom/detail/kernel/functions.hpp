@@ -73,7 +73,7 @@ V by_lanes(Batch const& of_batch, Item const& of_item, V const& x, Vs const&... 
 template <class V>
 V rounded(V product)
 {
-    product.data = xloom::detail::as_rounded(product.data);
+    product.data = xloom::detail::uncombined(product.data);
     return product;
 }
 

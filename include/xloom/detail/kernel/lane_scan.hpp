@@ -93,9 +93,9 @@ struct lane_reduction {
     [[gnu::always_inline]] lanes operator()(lanes const& a, lanes const& b) const
     {
         if constexpr (std::same_as<Reduce, reduce_max_t>)
-            return b != b ? b : a < b ? b : a;
+            return or_nan(b, a < b ? b : a);
         else if constexpr (std::same_as<Reduce, reduce_min_t>)
-            return b != b ? b : b < a ? b : a;
+            return or_nan(b, b < a ? b : a);
         else if constexpr (std::integral<T>)
             return wrapped(a, b);
         else if constexpr (std::same_as<Reduce, reduce_mul_t>)
@@ -134,6 +134,16 @@ struct lane_reduction {
     using element = scanned_by<T, Reduce>;
 
 private:
+    /// Returns b in the lanes where it is NaN, else x, a maximum or minimum.
+    ///
+    /// Why uncombined: g++ would merge the two comparisons, in place of an instruction for x.
+    [[gnu::always_inline]] static lanes or_nan(lanes const& b, lanes const& x)
+    {
+        if constexpr (std::floating_point<T>)
+            return b != b ? b : xloom::detail::uncombined(x);
+        else
+            return x;
+    }
     /// Integers wrap around.
     [[gnu::always_inline]] static lanes wrapped(lanes const& a, lanes const& b)
     {
