@@ -115,6 +115,24 @@ TEST_CASE("a scan of many states allocates nothing in its later iterations")
     CHECK(run(1000) == run(1));
 }
 
+TEST_CASE("a body that hands a state or another variable out allocates nothing in its later iterations")
+{
+    using vector = xt::xtensor<double, 1>;
+    vector const one{1, 2, 3, 4};
+    auto const run = [&](std::size_t length) {
+        std::size_t const before = allocations();
+        auto const step = [&](vector const& s) { return xloom::scan_step{s * 0.5, std::tie(s, one)}; };
+        auto const scanned = xloom::scan(step, one, std::tuple{}, {.length = length});
+        CHECK(std::get<1>(scanned.scan_outputs)(length - 1, 3) == 4);
+        auto const trip = [&](std::int64_t, bool, vector const& v) { return xloom::loop_step{true, one, v}; };
+        auto const looped = xloom::loop(
+            trip, one, {.max_trip_count = static_cast<std::int64_t>(length), .cond = std::nullopt});
+        CHECK(looped.scan_outputs(length - 1, 3) == 4);
+        return allocations() - before;
+    };
+    CHECK(run(1000) == run(1));
+}
+
 TEST_CASE("memory of a carried value that has shrunk is given back")
 {
     using vector = xt::xtensor<double, 1>;

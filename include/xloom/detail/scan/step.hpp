@@ -12,41 +12,41 @@ namespace xloom::inline XLOOM_ABI {
 
 namespace detail {
 
-/// The type that a step stores for a value: lazy expressions and views become containers while the body's
-/// variables exist.
+/// A container of xtensor's like Owner, whose memory is that of the running operator; Owner, if it is none.
+template <class Owner>
+struct recycled {
+    using type = Owner;
+};
+template <class Item>
+using recycling_allocator = std::conditional_t<(alignof(Item) <= __STDCPP_DEFAULT_NEW_ALIGNMENT__),
+    step_memory_allocator<Item>, std::allocator<Item>>;
+template <class Item, class Allocator, std::size_t Rank, xt::layout_type Layout, class Tag>
+struct recycled<xt::xtensor_container<xt::uvector<Item, Allocator>, Rank, Layout, Tag>> {
+    using type = xt::xtensor_container<xt::uvector<Item, recycling_allocator<Item>>, Rank, Layout, Tag>;
+};
+template <class Item, class Allocator, xt::layout_type Layout, class Shape, class Tag>
+struct recycled<xt::xarray_container<xt::uvector<Item, Allocator>, Layout, Shape, Tag>> {
+    using type = xt::xarray_container<xt::uvector<Item, recycling_allocator<Item>>, Layout, Shape, Tag>;
+};
+
+/// The type that a step stores for an argument T&&: lazy expressions, views and variables are copied while
+/// the body's variables exist, temporary containers are moved.
 ///
 /// Why not xtensor's allocator: it allocates aligned memory from the system, three to five times as slow for
 /// the small tensors that bodies return. The values are copied into states and outputs at once.
 template <class T>
 struct stored {
-    using type = owned_t<T>;
-};
-template <class T>
-    requires(lazy<T> || tensor_view<T>)
-struct stored<T> {
-    template <class Item>
-    using allocator = std::conditional_t<(alignof(Item) <= __STDCPP_DEFAULT_NEW_ALIGNMENT__),
-        step_memory_allocator<Item>, std::allocator<Item>>;
-    template <class Owner>
-    struct recycled {
-        using type = Owner;
-    };
-    template <class Item, class Allocator, std::size_t Rank, xt::layout_type Layout, class Tag>
-    struct recycled<xt::xtensor_container<xt::uvector<Item, Allocator>, Rank, Layout, Tag>> {
-        using type = xt::xtensor_container<xt::uvector<Item, allocator<Item>>, Rank, Layout, Tag>;
-    };
-    template <class Item, class Allocator, xt::layout_type Layout, class Shape, class Tag>
-    struct recycled<xt::xarray_container<xt::uvector<Item, Allocator>, Layout, Shape, Tag>> {
-        using type = xt::xarray_container<xt::uvector<Item, allocator<Item>>, Layout, Shape, Tag>;
-    };
-    using type = typename recycled<owned_t<T>>::type;
+    using owner = owned_t<T>;
+    static constexpr bool is_copied =
+        lazy<bare<T>> || tensor_view<bare<T>> || (std::is_lvalue_reference_v<T> && tensor<bare<T>>);
+    using type = typename std::conditional_t<is_copied, recycled<owner>, std::type_identity<owner>>::type;
 };
 template <class... Ts>
 struct stored<std::tuple<Ts...>> {
-    using type = std::tuple<typename stored<bare<Ts>>::type...>;
+    using type = std::tuple<typename stored<Ts>::type...>;
 };
 template <class T>
-using stored_t = typename stored<bare<T>>::type;
+using stored_t = typename stored<std::conditional_t<is_tuple<bare<T>>, bare<T>, T>>::type;
 
 /// False if a value may refer to variables of a body that has returned: lazy expressions and views.
 template <class T>
