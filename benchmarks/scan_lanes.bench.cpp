@@ -1,9 +1,15 @@
-// Filters of 128 sequences of 4,096 samples, with threads of 1,024: one body by scan_lanes_into (impl:xloom),
-// by scan_batched_into row by row (impl:rows), and by loops (impl:hand). The sequences are rows of the input,
-// or its columns (adjacent), of which the compiler computes several at once.
+// Scans of many sequences: one body by scan_lanes_into (impl:xloom), by scan_batched_into row by row
+// (impl:rows), and by loops (impl:hand). The sequences are rows of the inputs, or their columns (adjacent),
+// several of which the compiler computes at once, in a cascade of sections also a loop of xsimd's vectors
+// (impl:simd).
 
+#include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
+#include <string>
+#include <tuple>
+#include <utility>
 
 #include <xloom/control_flow/scan_batched.hpp>
 #include <xloom/control_flow/scan_lanes.hpp>
@@ -16,7 +22,7 @@ namespace {
 
 using namespace bench;
 using signal = xt::xtensor<float, 2>;
-using states = xt::xtensor<float, 1>;
+using state = xt::xtensor<float, 1>;
 
 /// A second-order section.
 constexpr auto section = [](auto& s, auto& r, auto const& x, auto& y) {
@@ -25,40 +31,88 @@ constexpr auto section = [](auto& s, auto& r, auto const& x, auto& y) {
     r = 0.1f * x - 0.3f * y;
 };
 
+constexpr std::size_t sections = 8;
+
+/// Sections in series, of two states each.
+constexpr auto cascade = [](auto&... operands) {
+    auto const all = std::tie(operands...);
+    auto& y = std::get<2 * sections + 1>(all);
+    y = std::get<2 * sections>(all);
+    auto const next = [&](auto& s, auto& r) {
+        auto const x = y;
+        section(s, r, x, y);
+    };
+    [&]<std::size_t... k>(std::index_sequence<k...>) {
+        (next(std::get<2 * k>(all), std::get<2 * k + 1>(all)), ...);
+    }(std::make_index_sequence<sections>());
+};
+
+/// The same, whose states are one [K, N].
+constexpr auto cascade_of_array = [](auto& states, auto const& x, auto& y) {
+    y = x;
+    for (std::size_t k = 0; k < 2 * sections; k += 2) {
+        auto const in = y;
+        section(states[k], states[k + 1], in, y);
+    }
+};
+
 /// A follower of the amplitude, which rises faster than it falls.
-constexpr auto envelope = [](auto& s, auto& r, auto const& x, auto& y) {
+constexpr auto envelope = [](auto& s, auto const& x, auto& y) {
     auto const size = xloom::abs(x);
-    s = s + xloom::select(size > s, 0.1f, 0.002f) * (size - s);
-    r = s;
+    s += xloom::select(size > s, 0.1f, 0.002f) * (size - s);
     y = s;
 };
 
-struct filter_operands {
-    bool is_adjacent;
-    std::size_t sequences, iterations; ///< N, and the T samples of each
-    signal x, y;                       ///< [N, T], or [T, N]
-    states s, r;
+/// A Kalman filter of a position p, its velocity v, and their covariances.
+constexpr auto kalman = [](auto& p, auto& v, auto& pp, auto& pv, auto& vv, auto const& z, auto& y) {
+    constexpr float dt = 0.1f, noise_of_v = 0.01f, noise_of_z = 0.5f;
+    p += dt * v;
+    pp += dt * (2.0f * pv + dt * vv);
+    pv += dt * vv;
+    vv += noise_of_v;
+    auto const scale = 1.0f / (pp + noise_of_z), gain_p = scale * pp, gain_v = scale * pv, surprise = z - p;
+    y = p += gain_p * surprise;
+    v += gain_v * surprise;
+    vv -= gain_v * pv;
+    pp -= gain_p * pp;
+    pv -= gain_p * pv;
+};
 
-    filter_operands(bool adjacent, std::size_t count, std::size_t length)
-        : is_adjacent(adjacent),
-          sequences(count),
-          iterations(length),
-          x(uniform<signal>(
-              adjacent ? signal::shape_type{length, sequences} : signal::shape_type{sequences, length}, 1,
-              1.0)),
-          y(x),
-          s(xt::zeros<float>({sequences})),
-          r(s)
-    {}
+/// A day of Heston's model: the logarithm x of the price, and its variance v.
+constexpr auto heston = [](auto& x, auto& v, auto const& first, auto const& second, auto& y) {
+    constexpr float dt = 1.0f / 250;
+    auto const variance = xloom::max(v, 0.0f), deviation = xloom::sqrt(variance * dt);
+    y = x += (0.03f - 0.5f * variance) * dt + deviation * first;
+    v += 2.0f * (0.04f - variance) * dt + 0.5f * deviation * (0.714f * second - 0.7f * first);
+};
+
+/// The operands of a body of S states, X inputs and an output.
+template <std::size_t S, std::size_t X>
+struct scan_operands {
+    bool is_adjacent;
+    std::size_t sequences, iterations; ///< N and T
+    std::array<signal, X> x;           ///< each [N, T], or [T, N]
+    signal y;
+    std::array<state, S> s;
+
+    scan_operands(bool adjacent, std::size_t N, std::size_t T)
+        : is_adjacent(adjacent), sequences(N), iterations(T)
+    {
+        for (std::size_t i = 0; i < X; ++i)
+            x[i] =
+                uniform<signal>(adjacent ? signal::shape_type{T, N} : signal::shape_type{N, T}, i + 1, 1.0);
+        y = x[0];
+        s.fill(xt::zeros<float>({N}));
+    }
 
     auto const& results() const { return y; }
     void clear()
     {
         y.fill(std::numeric_limits<float>::quiet_NaN());
-        s.fill(0);
-        r.fill(0);
+        for (state& each : s)
+            each.fill(0);
     }
-    /// Compilers contract the products of the other two.
+    /// Compilers contract the products of the others.
     bool is_close_to(signal const& expected) const
     {
         return std::equal(expected.begin(), expected.end(), y.begin(),
@@ -66,88 +120,134 @@ struct filter_operands {
     }
 };
 
-template <auto const& Body>
-void rows(filter_operands& o)
+constexpr auto tie = [](auto&... each) { return std::tie(each...); };
+constexpr auto transposed = [](auto&... each) { return std::tuple(xt::transpose(each)...); };
+
+template <auto const& Body, class Operands>
+void rows(Operands& o)
 {
+    auto const states = std::apply(tie, o.s);
     if (!o.is_adjacent)
-        return xloom::scan_batched_into(Body, std::tie(o.s, o.r), o.x, std::nullopt, o.y);
-    auto const x = xt::transpose(o.x);
+        return xloom::scan_batched_into(Body, states, std::apply(tie, o.x), std::nullopt, o.y);
     auto y = xt::transpose(o.y);
-    xloom::scan_batched_into(Body, std::tie(o.s, o.r), x, std::nullopt, y);
+    xloom::scan_batched_into(Body, states, std::apply(transposed, o.x), std::nullopt, y);
 }
 
-template <auto const& Body, class Policy>
-void lanes(filter_operands& o, Policy const& policy)
+template <auto const& Body, class States, class Operands, class Policy>
+void lanes(States const& states, Operands& o, Policy const& policy)
 {
-    xloom::scan_lanes_into(Body, std::tie(o.s, o.r), o.x, std::nullopt, o.y,
+    xloom::scan_lanes_into(Body, states, std::apply(tie, o.x), std::nullopt, o.y,
         xloom::scan_lanes_options{.batch_axis = o.is_adjacent ? 1 : 0}, policy);
 }
-template <auto const& Body>
-void serial(filter_operands& o)
+template <auto const& Body, class Operands>
+void serial(Operands& o)
 {
-    lanes<Body>(o, xloom::serial);
+    lanes<Body>(std::apply(tie, o.s), o, xloom::serial);
 }
-template <auto const& Body>
-void by_two(filter_operands& o)
+template <auto const& Body, class Operands>
+void by_two(Operands& o)
 {
     static xloom::tbb_policy const policy(2);
-    lanes<Body>(o, policy);
+    lanes<Body>(std::apply(tie, o.s), o, policy);
 }
 
-/// Blocks of sequences, or row by row.
-template <auto const& Body>
-void hand(filter_operands& o)
+/// Runs sequences from `first` to `end`, `Block` at once: adjacent ones, or one by one.
+template <auto const& Body, std::size_t Block, std::size_t S, std::size_t X>
+void by_blocks(scan_operands<S, X>& o, std::size_t first, std::size_t end)
 {
-    constexpr std::size_t block = 64;
     std::size_t const N = o.sequences, T = o.iterations;
-    float const* const x = o.x.data();
-    float* const y = o.y.data();
-    if (o.is_adjacent)
-        for (std::size_t first = 0; first < N; first += block) {
-            float s[block], r[block];
-            std::copy_n(o.s.data() + first, block, s);
-            std::copy_n(o.r.data() + first, block, r);
-            for (std::size_t t = 0; t < T; ++t)
+    for (; first < end; first += Block) {
+        float states[S][Block];
+        for (std::size_t k = 0; k < S; ++k)
+            std::copy_n(o.s[k].data() + first, Block, states[k]);
+        [&]<std::size_t... s, std::size_t... x>(std::index_sequence<s...>, std::index_sequence<x...>) {
+            for (std::size_t t = 0; t < T; ++t) {
+                std::size_t const begin = Block == 1 ? first * T + t : t * N + first;
+                std::array<float const*, X> const in{o.x[x].data() + begin...};
+                float* const y = o.y.data() + begin;
 #pragma GCC ivdep
-                for (std::size_t n = 0; n < block; ++n)
-                    Body(s[n], r[n], x[t * N + first + n], y[t * N + first + n]);
-            std::copy_n(s, block, o.s.data() + first);
-            std::copy_n(r, block, o.r.data() + first);
-        }
-    else
-        for (std::size_t n = 0; n < N; ++n) {
-            float s = o.s(n), r = o.r(n);
-            for (std::size_t t = 0; t < T; ++t)
-                Body(s, r, x[n * T + t], y[n * T + t]);
-            o.s(n) = s;
-            o.r(n) = r;
-        }
+                for (std::size_t n = 0; n < Block; ++n)
+                    Body(states[s][n]..., in[x][n]..., y[n]);
+            }
+        }(std::make_index_sequence<S>(), std::make_index_sequence<X>());
+        for (std::size_t k = 0; k < S; ++k)
+            std::copy_n(states[k], Block, o.s[k].data() + first);
+    }
+}
+template <auto const& Body, class Operands>
+void hand(Operands& o)
+{
+    std::size_t const N = o.sequences, in_blocks = N / 64 * 64;
+    if (!o.is_adjacent)
+        return by_blocks<Body, 1>(o, 0, N);
+    by_blocks<Body, 64>(o, 0, in_blocks);
+    by_blocks<Body, 8>(o, in_blocks, N); // the sequences are a multiple of 8
 }
 
-template <auto const& Body>
-void add_filter(char const* name)
+using cascade_operands = scan_operands<2 * sections, 1>;
+
+/// A vector of adjacent sequences at once, by hand.
+void simd(cascade_operands& o)
 {
-    for (bool const is_adjacent : {false, true}) {
-        auto const make = [=](std::size_t sequences) {
-            return [=] { return filter_operands(is_adjacent, sequences, 4096); };
-        };
-        auto const work = [=](std::size_t sequences) {
-            return "scan_lanes/f32/body:" + std::string(name) + "/sequences:" + std::to_string(sequences) +
-                   (is_adjacent ? "/adjacent" : "");
-        };
-        add_case(work(128), make(128),
-            std::vector<series<filter_operands>>{
-                {"hand", hand<Body>}, {"rows", rows<Body>}, {"xloom", serial<Body>}});
-        add_case(work(1024), make(1024),
-            std::vector<series<filter_operands>>{{"xloom_serial", serial<Body>}, {"xloom", by_two<Body>}}, 2);
+    using vector = xsimd::batch<float>;
+    for (std::size_t first = 0; first < o.sequences; first += vector::size) {
+        vector states[2 * sections];
+        for (std::size_t k = 0; k < 2 * sections; ++k)
+            states[k] = vector::load_unaligned(o.s[k].data() + first);
+        for (std::size_t t = 0; t < o.iterations; ++t) {
+            std::size_t const begin = t * o.sequences + first;
+            vector y;
+            cascade_of_array(states, vector::load_unaligned(o.x[0].data() + begin), y);
+            y.store_unaligned(o.y.data() + begin);
+        }
+        for (std::size_t k = 0; k < 2 * sections; ++k)
+            states[k].store_unaligned(o.s[k].data() + first);
     }
+}
+
+void of_array(cascade_operands& o)
+{
+    signal states = xt::zeros<float>({2 * sections, o.sequences});
+    lanes<cascade_of_array>(std::tie(states), o, xloom::serial);
+}
+
+template <auto const& Body, class Operands>
+std::vector<series<Operands>> on_one_thread()
+{
+    return {{"hand", hand<Body>}, {"rows", rows<Body>}, {"xloom", serial<Body>}};
+}
+template <auto const& Body, class Operands>
+std::vector<series<Operands>> on_two_threads()
+{
+    return {{"xloom_serial", serial<Body>}, {"xloom", by_two<Body>}};
+}
+
+/// Adds a case of N sequences of T iterations.
+template <class Operands>
+void add_layout(std::string const& body, bool is_adjacent, std::size_t N, std::size_t T,
+    std::vector<series<Operands>> const& all, std::size_t threads = 1)
+{
+    add_case(
+        "scan_lanes/f32/body:" + body + "/sequences:" + std::to_string(N) + (is_adjacent ? "/adjacent" : ""),
+        [=] { return Operands(is_adjacent, N, T); }, all, threads);
 }
 
 } // namespace
 
 int main(int argc, char** argv)
 {
-    add_filter<section>("section");
-    add_filter<envelope>("envelope");
+    for (bool const is_adjacent : {false, true}) {
+        using filter = scan_operands<2, 1>;
+        add_layout("section", is_adjacent, 128, 4096, on_one_thread<section, filter>());
+        add_layout("section", is_adjacent, 1024, 4096, on_two_threads<section, filter>(), 2);
+        using follower = scan_operands<1, 1>;
+        add_layout("envelope", is_adjacent, 128, 4096, on_one_thread<envelope, follower>());
+        add_layout("envelope", is_adjacent, 1024, 4096, on_two_threads<envelope, follower>(), 2);
+        add_layout("kalman", is_adjacent, 1000, 500, on_one_thread<kalman, scan_operands<5, 1>>());
+        add_layout("heston", is_adjacent, 10'000, 250, on_one_thread<heston, scan_operands<2, 2>>());
+    }
+    auto all = on_one_thread<cascade, cascade_operands>();
+    all.insert(all.end(), {{"simd", simd}, {"xloom_array", of_array}});
+    add_layout("cascade", true, 128, 4096, all);
     return run_cases(argc, argv);
 }
