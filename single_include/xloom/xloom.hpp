@@ -2258,41 +2258,41 @@ namespace xloom::inline XLOOM_ABI {
 
 namespace detail {
 
-/// The type that a step stores for a value: lazy expressions and views become containers while the body's
-/// variables exist.
+/// A container of xtensor's like Owner, whose memory is that of the running operator; Owner, if it is none.
+template <class Owner>
+struct recycled {
+    using type = Owner;
+};
+template <class Item>
+using recycling_allocator = std::conditional_t<(alignof(Item) <= __STDCPP_DEFAULT_NEW_ALIGNMENT__),
+    step_memory_allocator<Item>, std::allocator<Item>>;
+template <class Item, class Allocator, std::size_t Rank, xt::layout_type Layout, class Tag>
+struct recycled<xt::xtensor_container<xt::uvector<Item, Allocator>, Rank, Layout, Tag>> {
+    using type = xt::xtensor_container<xt::uvector<Item, recycling_allocator<Item>>, Rank, Layout, Tag>;
+};
+template <class Item, class Allocator, xt::layout_type Layout, class Shape, class Tag>
+struct recycled<xt::xarray_container<xt::uvector<Item, Allocator>, Layout, Shape, Tag>> {
+    using type = xt::xarray_container<xt::uvector<Item, recycling_allocator<Item>>, Layout, Shape, Tag>;
+};
+
+/// The type that a step stores for an argument T&&: lazy expressions, views and variables are copied while
+/// the body's variables exist, temporary containers are moved.
 ///
 /// Why not xtensor's allocator: it allocates aligned memory from the system, three to five times as slow for
 /// the small tensors that bodies return. The values are copied into states and outputs at once.
 template <class T>
 struct stored {
-    using type = owned_t<T>;
-};
-template <class T>
-    requires(lazy<T> || tensor_view<T>)
-struct stored<T> {
-    template <class Item>
-    using allocator = std::conditional_t<(alignof(Item) <= __STDCPP_DEFAULT_NEW_ALIGNMENT__),
-        step_memory_allocator<Item>, std::allocator<Item>>;
-    template <class Owner>
-    struct recycled {
-        using type = Owner;
-    };
-    template <class Item, class Allocator, std::size_t Rank, xt::layout_type Layout, class Tag>
-    struct recycled<xt::xtensor_container<xt::uvector<Item, Allocator>, Rank, Layout, Tag>> {
-        using type = xt::xtensor_container<xt::uvector<Item, allocator<Item>>, Rank, Layout, Tag>;
-    };
-    template <class Item, class Allocator, xt::layout_type Layout, class Shape, class Tag>
-    struct recycled<xt::xarray_container<xt::uvector<Item, Allocator>, Layout, Shape, Tag>> {
-        using type = xt::xarray_container<xt::uvector<Item, allocator<Item>>, Layout, Shape, Tag>;
-    };
-    using type = typename recycled<owned_t<T>>::type;
+    using owner = owned_t<T>;
+    static constexpr bool is_copied =
+        lazy<bare<T>> || tensor_view<bare<T>> || (std::is_lvalue_reference_v<T> && tensor<bare<T>>);
+    using type = typename std::conditional_t<is_copied, recycled<owner>, std::type_identity<owner>>::type;
 };
 template <class... Ts>
 struct stored<std::tuple<Ts...>> {
-    using type = std::tuple<typename stored<bare<Ts>>::type...>;
+    using type = std::tuple<typename stored<Ts>::type...>;
 };
 template <class T>
-using stored_t = typename stored<bare<T>>::type;
+using stored_t = typename stored<std::conditional_t<is_tuple<bare<T>>, bare<T>, T>>::type;
 
 /// False if a value may refer to variables of a body that has returned: lazy expressions and views.
 template <class T>
@@ -9849,6 +9849,16 @@ public:
     static constexpr std::size_t size = N, parts = N / kernel::lane_count<T>;
 
     lanes() = default;
+    /// Copies vector by vector: g++ 12 copies an array of them 16 bytes at a time, through the stack.
+    [[gnu::always_inline]] lanes(lanes const& from)
+    {
+        detail::for_each_part<parts>([&](std::size_t i) { parts_[i] = from[i]; });
+    }
+    [[gnu::always_inline]] lanes& operator=(lanes const& from)
+    {
+        detail::for_each_part<parts>([&](std::size_t i) { parts_[i] = from[i]; });
+        return *this;
+    }
     template <class Number>
         requires std::is_arithmetic_v<Number>
     [[gnu::always_inline]] lanes(Number x)
@@ -11650,17 +11660,19 @@ struct lane_scan_call<N, Body, std::tuple<S...>, std::tuple<X...>, std::tuple<Y.
     : call_of<Body, std::tuple<typename S::template held<N>&..., lanes<typename X::item, N> const&...,
                         lanes<typename Y::item, N>&...>> {};
 
-/// The number of vectors of 32-bit items whose steps a processor runs at once: as many as keep
-/// the states in half of its registers.
+/// The number of vectors of 32-bit items whose steps a processor runs at once: the latency of one is hidden
+/// behind the others, even where not all states are in registers.
 template <class... S>
 constexpr std::size_t vectors_at_once()
 {
     constexpr std::size_t registers = kernel::lane_bytes == 64 ? 32 : 16;
     constexpr std::size_t of_states = (std::size_t{0} + ... + (sizeof(typename S::item) / 4));
-    if constexpr (fewest_lanes == 1 || (S::is_array || ...))
+    if constexpr (fewest_lanes == 1)
         return 1;
+    else if constexpr ((S::is_array || ...))
+        return 2;
     else
-        return std::clamp<std::size_t>(registers / (2 * std::max<std::size_t>(of_states, 1)), 1, 4);
+        return std::clamp<std::size_t>(registers / (2 * std::max<std::size_t>(of_states, 1)), 3, 4);
 }
 
 /// A scan of N sequences at once, with memory for them.

@@ -128,17 +128,19 @@ struct lane_scan_call<N, Body, std::tuple<S...>, std::tuple<X...>, std::tuple<Y.
     : call_of<Body, std::tuple<typename S::template held<N>&..., lanes<typename X::item, N> const&...,
                         lanes<typename Y::item, N>&...>> {};
 
-/// The number of vectors of 32-bit items whose steps a processor runs at once: as many as keep
-/// the states in half of its registers.
+/// The number of vectors of 32-bit items whose steps a processor runs at once: the latency of one is hidden
+/// behind the others, even where not all states are in registers.
 template <class... S>
 constexpr std::size_t vectors_at_once()
 {
     constexpr std::size_t registers = kernel::lane_bytes == 64 ? 32 : 16;
     constexpr std::size_t of_states = (std::size_t{0} + ... + (sizeof(typename S::item) / 4));
-    if constexpr (fewest_lanes == 1 || (S::is_array || ...))
+    if constexpr (fewest_lanes == 1)
         return 1;
+    else if constexpr ((S::is_array || ...))
+        return 2;
     else
-        return std::clamp<std::size_t>(registers / (2 * std::max<std::size_t>(of_states, 1)), 1, 4);
+        return std::clamp<std::size_t>(registers / (2 * std::max<std::size_t>(of_states, 1)), 3, 4);
 }
 
 /// A scan of N sequences at once, with memory for them.
