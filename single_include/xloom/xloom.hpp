@@ -30149,7 +30149,7 @@ public:
         {
             order_.members_.fetch_sub(1, std::memory_order_relaxed);
             if (!has_finished_)
-                order_.set_handed_on(given_up);
+                order_.give_up();
         }
 
         /// Returns the next chunk that nobody has taken.
@@ -30182,17 +30182,25 @@ public:
         }
     }
 
-    /// Says that what comes after chunk k is known.
-    void hand_on(std::size_t k) noexcept { set_handed_on(k + 1); }
+    /// Says that what comes after chunk k is known, unless another thread has thrown.
+    void hand_on(std::size_t k) noexcept
+    {
+        handed_on_.compare_exchange_strong(k, k + 1, std::memory_order_release, std::memory_order_relaxed);
+        wake_all();
+    }
 
 private:
     static constexpr std::size_t given_up = static_cast<std::size_t>(-1);
     /// To sleep and wake up takes longer than a chunk.
     static constexpr std::size_t tries_before_sleep = std::size_t{1} << 14;
 
-    void set_handed_on(std::size_t chunks) noexcept
+    void give_up() noexcept
     {
-        handed_on_.store(chunks, std::memory_order_release);
+        handed_on_.store(given_up, std::memory_order_release);
+        wake_all();
+    }
+    void wake_all() noexcept
+    {
 #ifdef __cpp_lib_atomic_wait
         handed_on_.notify_all();
 #endif

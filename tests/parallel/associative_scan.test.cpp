@@ -1,11 +1,14 @@
 // associative_scan and associative_scan_into against the textbook form of their rule on bits.
 
 #include <algorithm>
+#include <atomic>
+#include <chrono>
 #include <cmath>
 #include <complex>
 #include <limits>
 #include <stdexcept>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include <doctest/doctest.h>
@@ -335,6 +338,24 @@ TEST_CASE("associative_scan: an exception of the operator ends the work of all t
                 CHECK_THROWS_WITH_AS(xloom::associative_scan(faulty, x, {}, xloom::thread_policy(threads)),
                     "faulty", std::runtime_error);
     }
+}
+
+TEST_CASE("associative_scan: no thread waits for one that has thrown before its turn")
+{
+    xt::xtensor<int, 1> const x = xt::arange(100'000);
+    std::atomic<bool> has_thrown = false;
+    auto const faulty = [&](int a, int b) {
+        using namespace std::chrono;
+        if (b == 1) // the first chunk ends when the other thread has left
+            for (auto const begin = steady_clock::now(); steady_clock::now() < begin + milliseconds(100);)
+                std::this_thread::sleep_for(milliseconds(has_thrown ? 20 : 1));
+        if (b != 20'001) // in the totals of a later chunk
+            return std::max(a, b);
+        has_thrown = true;
+        throw std::runtime_error("faulty");
+    };
+    CHECK_THROWS_WITH_AS(
+        xloom::associative_scan(faulty, x, {}, xloom::thread_policy(3)), "faulty", std::runtime_error);
 }
 
 TEST_CASE("associative_scan: errors")
