@@ -31288,7 +31288,8 @@ struct linear_recurrence_options {
 ///           block of 256 elements is computed by the loop, and all of it if the state before it exceeds 2^60
 ///           (2^508); so no product of a overflows where the states do not. User-defined scalars have the
 ///           operations of their type, and no such rule.
-/// Cost      one pass over a, b and h. Several threads on few sequences read a and b twice.
+/// Cost      one pass over a, b and h. Several threads on few sequences read a and b once more from their
+///           caches.
 /// Real time on one thread, after a call of the same sizes. Not with lazy operands.
 /// Aliasing  h may be the tensor a or b. Any other overlap is an overlap_error.
 /// Differs   from the serial loop: where a product of decays underflows, a state may have an error of 2^-100
@@ -40715,8 +40716,8 @@ struct associative_scan_options {
 ///           An operation without a left operand does not take place. Only the sign and payload of NaN
 ///           are unspecified.
 /// Cost      about 3 operations per element, whose latencies overlap; `scan` calls its body once. One pass
-///           over x and y; several threads on few sequences read reductions of numbers twice, and others
-///           read and write y twice. Allocates for that: one element per block.
+///           over x and y. Several threads on few sequences call op up to 4 times per number, and read x
+///           once more from their caches; elements that are no numbers wait in y between the two passes.
 /// Aliasing  see associative_scan_into.
 /// Source    jax.lax.associative_scan; std::inclusive_scan, std::exclusive_scan; Sklansky 1960.
 /// Example
@@ -40738,7 +40739,7 @@ auto associative_scan(Op&& op, Xs const& xs, Options&& options = {}, Env&&... en
 /// element types of xs, of any layout.
 ///
 /// Aliasing  a result may be the same tensor as an operand. Any other overlap is an overlap_error.
-/// Cost      as associative_scan; one thread allocates nothing, except for lazy operands.
+/// Cost      as associative_scan. Allocates nothing, except for lazy operands.
 /// Real time if op is, on one thread, after a call of the same sizes. Not with lazy operands.
 /// Example
 /// ```cpp

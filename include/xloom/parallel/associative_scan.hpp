@@ -63,8 +63,8 @@ struct associative_scan_options {
 ///           An operation without a left operand does not take place. Only the sign and payload of NaN
 ///           are unspecified.
 /// Cost      about 3 operations per element, whose latencies overlap; `scan` calls its body once. One pass
-///           over x and y; several threads on few sequences read reductions of numbers twice, and others
-///           read and write y twice. Allocates for that: one element per block.
+///           over x and y. Several threads on few sequences call op up to 4 times per number, and read x
+///           once more from their caches; elements that are no numbers wait in y between the two passes.
 /// Aliasing  see associative_scan_into.
 /// Source    jax.lax.associative_scan; std::inclusive_scan, std::exclusive_scan; Sklansky 1960.
 /// Example
@@ -86,7 +86,7 @@ auto associative_scan(Op&& op, Xs const& xs, Options&& options = {}, Env&&... en
 /// element types of xs, of any layout.
 ///
 /// Aliasing  a result may be the same tensor as an operand. Any other overlap is an overlap_error.
-/// Cost      as associative_scan; one thread allocates nothing, except for lazy operands.
+/// Cost      as associative_scan. Allocates nothing, except for lazy operands.
 /// Real time if op is, on one thread, after a call of the same sizes. Not with lazy operands.
 /// Example
 /// ```cpp

@@ -39,7 +39,8 @@ struct linear_recurrence_options {
 ///           block of 256 elements is computed by the loop, and all of it if the state before it exceeds 2^60
 ///           (2^508); so no product of a overflows where the states do not. User-defined scalars have the
 ///           operations of their type, and no such rule.
-/// Cost      one pass over a, b and h. Several threads on few sequences read a and b twice.
+/// Cost      one pass over a, b and h. Several threads on few sequences read a and b once more from their
+///           caches.
 /// Real time on one thread, after a call of the same sizes. Not with lazy operands.
 /// Aliasing  h may be the tensor a or b. Any other overlap is an overlap_error.
 /// Differs   from the serial loop: where a product of decays underflows, a state may have an error of 2^-100
