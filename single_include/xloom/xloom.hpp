@@ -29672,7 +29672,7 @@ private:
         for (std::size_t t = begin; t < end; t += elements_per_group) {
             std::size_t const count = is_whole ? elements_per_group : (std::min)(elements_per_group, end - t);
             for (std::size_t c = 0; c < width_; ++c) {
-                V group[elements_per_group];
+                V group[elements_per_group]{}; // g++ 12 warns of what is not initialized
                 if constexpr (Source == from_kept)
                     read_kept(t, c, count, group);
                 else
