@@ -69,7 +69,7 @@ using segment_functions = std::conditional_t<kernel::order_rule<kernel::scanned_
 /// The functions of scans and segments of Ts with a reduction.
 template <class T, class Reduce>
 using reducing_functions = decltype(std::tuple_cat(
-    std::declval<std::tuple<lane_functions<lane_scan<T, Reduce>, whole_axis<sequences<2>, policy_ref>>,
+    std::declval<std::tuple<lane_functions<lane_scan<T, Reduce>, whole_axis<sequences<2>>>,
         lane_functions<lane_scan<T, Reduce>, each_segment<sequences<2>, policy_ref>>>>(),
     std::declval<segment_functions<T, Reduce>>()));
 
@@ -80,10 +80,9 @@ using scan_functions = decltype(std::tuple_cat(std::declval<reducing_functions<T
     std::declval<reducing_functions<T, detail::reduce_min_t>>()));
 
 template <class T>
-using recurrence_functions =
-    std::tuple<lane_functions<lane_recurrences<T>, whole_axis<sequences<4>, policy_ref>>,
-        selective_functions<T>, selective_vjp_functions<T>, attention_functions<T, T>,
-        attention_vjp_functions<T, T>, conv_functions<T>, conv_vjp_functions<T>>;
+using recurrence_functions = std::tuple<lane_functions<lane_recurrences<T>, whole_axis<sequences<4>>>,
+    selective_functions<T>, selective_vjp_functions<T>, attention_functions<T, T>,
+    attention_vjp_functions<T, T>, conv_functions<T>, conv_vjp_functions<T>>;
 
 template <class T>
 using functions_of_type = decltype(std::tuple_cat(std::declval<basic_functions<T>>(),
