@@ -6526,7 +6526,8 @@ concept ordered = !array_like<T> && requires(T const& a) {
     static_cast<bool>(a != a);
 };
 
-/// Returns the result of an operation, which compilers then do not combine with the operation that uses it.
+/// Returns the result of an operation, which compilers then do not combine with the operation that uses it,
+/// where the target has an instruction for a product and a sum.
 ///
 /// Why the empty asm: a compiler contracts a product and a sum to one instruction where the processor has it,
 /// so that the bits of a result would depend on the target. The x87 unit, which computes long double, has
@@ -12269,6 +12270,15 @@ struct lane_outputs_of_step<std::tuple<Ys...>> {
 template <class Step>
 using lane_outputs_t = typename lane_outputs_of_step<decltype(Step::scan_outputs)>::type;
 
+/// Returns the step of a body, whose arguments are the first ones of `all`.
+template <std::size_t Count, class Body, class... Arguments>
+[[gnu::always_inline]] inline auto lane_step_of(Body const& body, std::tuple<Arguments&...> const& all)
+{
+    return [&]<std::size_t... I>(std::index_sequence<I...>) {
+        return body(std::as_const(std::get<I>(all))...);
+    }(std::make_index_sequence<Count>());
+}
+
 /// A body that writes what another one returns.
 template <class Body, class States, class Inputs>
 struct lane_step_writer;
@@ -12280,9 +12290,7 @@ struct lane_step_writer<Body, std::tuple<Ss...>, std::tuple<Xs...>> {
     [[gnu::always_inline]] void operator()(Arguments&&... arguments) const
     {
         std::tuple<Arguments&...> const all(arguments...);
-        auto const step = [&]<std::size_t... I>(std::index_sequence<I...>) {
-            return body(std::as_const(std::get<I>(all))...);
-        }(std::make_index_sequence<sizeof...(Ss) + sizeof...(Xs)>());
+        auto const step = detail::lane_step_of<sizeof...(Ss) + sizeof...(Xs)>(body, all);
         detail::for_each_leaf(
             detail::leaves(step.state), [&](auto i, auto const& state) { std::get<i>(all) = state; });
         detail::for_each_leaf(detail::leaves(step.scan_outputs),
@@ -33201,10 +33209,8 @@ struct is_lane_vjp {
     {
         static_assert(Call::is_valid,
             "the VJP must be callable, while it is const, as body_vjp(state const&..., element const&..., "
-            "state "
-            "cotangent const&..., output cotangent const&..., state cotangent&..., element cotangent&...), "
-            "of "
-            "lanes, where the first state cotangents are those after the iteration");
+            "state cotangent const&..., output cotangent const&..., state cotangent&..., element "
+            "cotangent&...), of lanes, where the first state cotangents are those after the iteration");
         return Call::is_valid;
     }
 };
@@ -33233,8 +33239,7 @@ struct has_lane_cotangents {
                       !are_known(static_cast<leaves_t<State>*>(nullptr)))
             static_assert(never<has_lane_cotangents>,
                 "states and scan inputs that have a gradient are floats or doubles, and their ranks are "
-                "known at compile "
-                "time; capture other values in the body");
+                "known at compile time; capture other values in the body");
         else if constexpr (std::tuple_size_v<CtStates> != 0 && !have_same_items<leaves_t<State>, CtStates>)
             static_assert(never<has_lane_cotangents>,
                 "there is a cotangent [N] for each state, with items of the state's type, or none");
@@ -33256,9 +33261,7 @@ struct lane_state_keeper {
     [[gnu::always_inline]] void operator()(Arguments&... arguments) const
     {
         std::tuple<Arguments&...> const all(arguments...);
-        auto const step = [&]<std::size_t... I>(std::index_sequence<I...>) {
-            return body(std::as_const(std::get<I>(all))...);
-        }(std::make_index_sequence<States + Inputs>());
+        auto const step = detail::lane_step_of<States + Inputs>(body, all);
         detail::for_each_leaf(detail::leaves(step.state), [&](auto i, auto const& state) {
             std::get<States + Inputs + i>(all) = std::get<i>(all);
             std::get<i>(all) = state;

@@ -65,10 +65,8 @@ struct is_lane_vjp {
     {
         static_assert(Call::is_valid,
             "the VJP must be callable, while it is const, as body_vjp(state const&..., element const&..., "
-            "state "
-            "cotangent const&..., output cotangent const&..., state cotangent&..., element cotangent&...), "
-            "of "
-            "lanes, where the first state cotangents are those after the iteration");
+            "state cotangent const&..., output cotangent const&..., state cotangent&..., element "
+            "cotangent&...), of lanes, where the first state cotangents are those after the iteration");
         return Call::is_valid;
     }
 };
@@ -97,8 +95,7 @@ struct has_lane_cotangents {
                       !are_known(static_cast<leaves_t<State>*>(nullptr)))
             static_assert(never<has_lane_cotangents>,
                 "states and scan inputs that have a gradient are floats or doubles, and their ranks are "
-                "known at compile "
-                "time; capture other values in the body");
+                "known at compile time; capture other values in the body");
         else if constexpr (std::tuple_size_v<CtStates> != 0 && !have_same_items<leaves_t<State>, CtStates>)
             static_assert(never<has_lane_cotangents>,
                 "there is a cotangent [N] for each state, with items of the state's type, or none");
@@ -120,9 +117,7 @@ struct lane_state_keeper {
     [[gnu::always_inline]] void operator()(Arguments&... arguments) const
     {
         std::tuple<Arguments&...> const all(arguments...);
-        auto const step = [&]<std::size_t... I>(std::index_sequence<I...>) {
-            return body(std::as_const(std::get<I>(all))...);
-        }(std::make_index_sequence<States + Inputs>());
+        auto const step = detail::lane_step_of<States + Inputs>(body, all);
         detail::for_each_leaf(detail::leaves(step.state), [&](auto i, auto const& state) {
             std::get<States + Inputs + i>(all) = std::get<i>(all);
             std::get<i>(all) = state;

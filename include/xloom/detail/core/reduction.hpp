@@ -58,7 +58,8 @@ concept ordered = !array_like<T> && requires(T const& a) {
     static_cast<bool>(a != a);
 };
 
-/// Returns the result of an operation, which compilers then do not combine with the operation that uses it.
+/// Returns the result of an operation, which compilers then do not combine with the operation that uses it,
+/// where the target has an instruction for a product and a sum.
 ///
 /// Why the empty asm: a compiler contracts a product and a sum to one instruction where the processor has it,
 /// so that the bits of a result would depend on the target. The x87 unit, which computes long double, has

@@ -215,6 +215,15 @@ struct lane_outputs_of_step<std::tuple<Ys...>> {
 template <class Step>
 using lane_outputs_t = typename lane_outputs_of_step<decltype(Step::scan_outputs)>::type;
 
+/// Returns the step of a body, whose arguments are the first ones of `all`.
+template <std::size_t Count, class Body, class... Arguments>
+[[gnu::always_inline]] inline auto lane_step_of(Body const& body, std::tuple<Arguments&...> const& all)
+{
+    return [&]<std::size_t... I>(std::index_sequence<I...>) {
+        return body(std::as_const(std::get<I>(all))...);
+    }(std::make_index_sequence<Count>());
+}
+
 /// A body that writes what another one returns.
 template <class Body, class States, class Inputs>
 struct lane_step_writer;
@@ -226,9 +235,7 @@ struct lane_step_writer<Body, std::tuple<Ss...>, std::tuple<Xs...>> {
     [[gnu::always_inline]] void operator()(Arguments&&... arguments) const
     {
         std::tuple<Arguments&...> const all(arguments...);
-        auto const step = [&]<std::size_t... I>(std::index_sequence<I...>) {
-            return body(std::as_const(std::get<I>(all))...);
-        }(std::make_index_sequence<sizeof...(Ss) + sizeof...(Xs)>());
+        auto const step = detail::lane_step_of<sizeof...(Ss) + sizeof...(Xs)>(body, all);
         detail::for_each_leaf(
             detail::leaves(step.state), [&](auto i, auto const& state) { std::get<i>(all) = state; });
         detail::for_each_leaf(detail::leaves(step.scan_outputs),
