@@ -55,8 +55,9 @@ constexpr auto body_vjp = [](auto const& s, auto const&, auto const& x, auto con
 template <class... Env>
 void by_lanes(filter_operands& o, Env const&... env)
 {
-    auto ct = xloom::scan_lanes_vjp(body, body_vjp, std::tie(o.zero, o.zero), std::tie(o.x, o.a),
-        xloom::cotangents().outputs(o.ct_y), xloom::scan_lanes_options{.batch_axis = 1}, env...);
+    auto ct =
+        xloom::scan_lanes_vjp(body, body_vjp, std::tie(o.zero, o.zero), std::tie(o.x, o.a), std::nullopt,
+            xloom::cotangents().outputs(o.ct_y), xloom::scan_lanes_options{.batch_axis = 1}, env...);
     std::tie(o.ct_x, o.ct_a) = std::move(ct.scan_inputs);
 }
 

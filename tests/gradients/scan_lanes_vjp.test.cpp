@@ -1,6 +1,8 @@
 // scan_lanes_vjp: the bits of a textbook's loop over each sequence alone, derivatives by central differences,
 // and what it refuses, word for word.
 
+#include <cstdint>
+#include <limits>
 #include <optional>
 #include <stdexcept>
 #include <vector>
@@ -98,14 +100,17 @@ struct operand_gradients {
     friend bool operator==(operand_gradients const&, operand_gradients const&) = default;
 };
 
+using lengths = xt::xtensor<std::int64_t, 1>;
+
 /// Goes through each sequence alone, forwards and back.
 template <class T>
-operand_gradients<T> textbook_gradients(operands<T> const& o)
+operand_gradients<T> textbook_gradients(operands<T> const& o, std::optional<lengths> const& lens)
 {
     using number = textbook::exact_number<T>;
-    std::size_t const N = o.x.shape(0), length = o.x.shape(1);
-    operand_gradients<T> ct{o.s, o.s, o.s, o.s, o.x};
+    std::size_t const N = o.x.shape(0);
+    operand_gradients<T> ct{o.s, o.s, o.s, o.s, xt::zeros<T>(o.x.shape())};
     for (std::size_t n = 0; n < N; ++n) {
+        std::size_t const length = lens ? static_cast<std::size_t>((*lens)(n)) : o.x.shape(1);
         std::vector<number> s{o.s(n)}, r{o.r(n)};
         number const a = o.a(n), b = o.b(n);
         for (std::size_t t = 0; t < length; ++t) {
@@ -130,12 +135,13 @@ operand_gradients<T> textbook_gradients(operands<T> const& o)
     return ct;
 }
 
-template <class T, class... Env>
-operand_gradients<T> gradients_of(operands<T> const& o, bool turned, Env&&... env)
+template <class T, class Lens = std::nullopt_t, class... Env>
+operand_gradients<T> gradients_of(
+    operands<T> const& o, bool turned, Lens const& lens = std::nullopt, Env&&... env)
 {
     auto const run = [&](auto const& x, auto const& ct_y, auto const& ct_z) {
         return xloom::scan_lanes_vjp(section(), section_vjp(), std::tie(o.s, o.r), std::tie(x, o.a, o.b),
-            xloom::cotangents().states(o.ct_s, o.ct_r).outputs(ct_y, ct_z),
+            lens, xloom::cotangents().states(o.ct_s, o.ct_r).outputs(ct_y, ct_z),
             xloom::scan_lanes_options{.batch_axis = turned ? 1 : 0}, env...);
     };
     auto const all = [&] {
@@ -173,12 +179,34 @@ TEST_CASE_TEMPLATE("scan_lanes_vjp: the bits of each sequence alone, for every l
     for (std::size_t const N : sizes{1, 3, 16, 37, 150})
         for (std::size_t const length : sizes{1, 17, 130}) {
             operands<T> const o(N, length);
-            auto const expected = textbook_gradients(o);
+            auto const expected = textbook_gradients(o, std::nullopt);
             for (bool const turned : {false, true}) {
                 CHECK(gradients_of(o, turned) == expected);
-                CHECK(gradients_of(o, turned, xloom::thread_policy(3)) == expected);
+                CHECK(gradients_of(o, turned, std::nullopt, xloom::thread_policy(3)) == expected);
             }
         }
+}
+
+TEST_CASE_TEMPLATE(
+    "scan_lanes_vjp: sequences of unequal lengths, and what is not read behind their ends", T, float, double)
+{
+    T const nan = std::numeric_limits<T>::quiet_NaN();
+    for (std::size_t const N : sizes{1, 3, 16, 37, 150})
+        for (std::size_t const length : sizes{1, 17, 130}) {
+            operands<T> o(N, length);
+            auto lens = lengths::from_shape({N});
+            for (std::size_t n = 0; n < N; ++n) {
+                lens(n) = static_cast<std::int64_t>(n * 7 % (length + 1));
+                for (auto t = static_cast<std::size_t>(lens(n)); t < length; ++t)
+                    o.x(n, t) = o.ct_y(n, t) = o.ct_z(n, t) = nan;
+            }
+            auto const expected = textbook_gradients(o, lens);
+            for (bool const turned : {false, true}) {
+                CHECK(gradients_of(o, turned, lens) == expected);
+                CHECK(gradients_of(o, turned, lens, xloom::thread_policy(3)) == expected);
+            }
+        }
+    CHECK_THROWS_AS(gradients_of(operands<T>(2, 3), false, lengths{1, 4}), xloom::index_error);
 }
 
 TEST_CASE("scan_lanes_vjp: derivatives by central differences")
@@ -218,12 +246,12 @@ TEST_CASE("scan_lanes_vjp: no sequences, no steps, no inputs, and no cotangents 
     auto const twice_vjp = [](auto const&, auto const& ct_next, auto const& ct_y, auto& ct_s) {
         ct_s += 2 * ct_next + 3 * ct_y;
     };
-    auto const [of_states, none] = xloom::scan_lanes_vjp(twice, twice_vjp, h, std::tuple(),
+    auto const [of_states, none] = xloom::scan_lanes_vjp(twice, twice_vjp, h, std::tuple(), std::nullopt,
         xloom::cotangents().states(ct_h).outputs(xt::zeros<double>({2, 3})), {.length = 3});
     CHECK(of_states == vector<double>{8, 80});
     matrix<double> const ct_y = {{1, 0, 0}, {0, 1, 0}};
-    auto const [of_outputs, none_either] =
-        xloom::scan_lanes_vjp(twice, twice_vjp, h, std::tuple(), xloom::cotangents().outputs(ct_y));
+    auto const [of_outputs, none_either] = xloom::scan_lanes_vjp(
+        twice, twice_vjp, h, std::tuple(), std::nullopt, xloom::cotangents().outputs(ct_y));
     CHECK(of_outputs == vector<double>{3, 6});
 }
 
@@ -236,8 +264,8 @@ TEST_CASE("scan_lanes_vjp: an exception of a body passes through")
         if (s.size != 0)
             throw std::runtime_error("a step");
     };
-    CHECK_THROWS_WITH_AS(
-        xloom::scan_lanes_vjp(body, faulty, h, x, xloom::cotangents().outputs(x), xloom::thread_policy(2)),
+    CHECK_THROWS_WITH_AS(xloom::scan_lanes_vjp(body, faulty, h, x, std::nullopt,
+                             xloom::cotangents().outputs(x), xloom::thread_policy(2)),
         "a step", std::runtime_error);
 }
 
@@ -248,11 +276,12 @@ TEST_CASE("scan_lanes_vjp refuses cotangents of other shapes")
     auto const body = [](auto const& s, auto const& x_t) { return xloom::scan_step{s + x_t, s}; };
     auto const never = [](auto const&...) { FAIL_CHECK("the body's VJP ran"); };
     CHECK_THROWS_WITH_AS(
-        xloom::scan_lanes_vjp(body, never, h, x, xloom::cotangents().states(three).outputs(x)),
+        xloom::scan_lanes_vjp(body, never, h, x, std::nullopt, xloom::cotangents().states(three).outputs(x)),
         "xloom::scan_lanes_vjp: the cotangent of a state must have its shape, [2], but ct_states[0] has the "
         "shape [3]. Give it that shape.",
         xloom::shape_error);
-    CHECK_THROWS_WITH_AS(xloom::scan_lanes_vjp(body, never, h, x, xloom::cotangents().outputs(y)),
+    CHECK_THROWS_WITH_AS(
+        xloom::scan_lanes_vjp(body, never, h, x, std::nullopt, xloom::cotangents().outputs(y)),
         "xloom::scan_lanes_vjp: all inputs and outputs must have the same sequence length, but "
         "scan_inputs[0] has 4 (axis 1 of [2, 4]) and ct_outputs[0] has 5 (axis 1 of [2, 5]). Cut them to one "
         "length.",
