@@ -916,15 +916,18 @@ class static_vector {
 public:
     using value_type = T;
 
-    constexpr static_vector() = default;
+    constexpr static_vector()
+        : items_(std::is_constant_evaluated() || !std::is_trivially_default_constructible_v<T> ? storage{}
+                                                                                               : unwritten())
+    {}
 
     /// Constructs a vector of `count` copies of `value`.
-    constexpr static_vector(std::size_t count, T const& value) { resize(count, value); }
+    constexpr static_vector(std::size_t count, T const& value) : static_vector() { resize(count, value); }
 
     constexpr static_vector(std::initializer_list<T> items) : static_vector(items.begin(), items.end()) {}
 
     template <std::input_iterator Iterator>
-    constexpr static_vector(Iterator first, Iterator last)
+    constexpr static_vector(Iterator first, Iterator last) : static_vector()
     {
         assign(first, last);
     }
@@ -933,22 +936,22 @@ public:
     constexpr bool empty() const noexcept { return size_ == 0; }
     static constexpr std::size_t capacity() noexcept { return Capacity; }
 
-    constexpr T& operator[](std::size_t i) noexcept { return items_[i]; }
-    constexpr T const& operator[](std::size_t i) const noexcept { return items_[i]; }
-    constexpr T& back() noexcept { return items_[size_ - 1]; }
-    constexpr T const& back() const noexcept { return items_[size_ - 1]; }
+    constexpr T& operator[](std::size_t i) noexcept { return items_.all[i]; }
+    constexpr T const& operator[](std::size_t i) const noexcept { return items_.all[i]; }
+    constexpr T& back() noexcept { return items_.all[size_ - 1]; }
+    constexpr T const& back() const noexcept { return items_.all[size_ - 1]; }
 
-    constexpr T* data() noexcept { return items_; }
-    constexpr T const* data() const noexcept { return items_; }
-    constexpr T* begin() noexcept { return items_; }
-    constexpr T* end() noexcept { return items_ + size_; }
-    constexpr T const* begin() const noexcept { return items_; }
-    constexpr T const* end() const noexcept { return items_ + size_; }
+    constexpr T* data() noexcept { return items_.all; }
+    constexpr T const* data() const noexcept { return items_.all; }
+    constexpr T* begin() noexcept { return items_.all; }
+    constexpr T* end() noexcept { return items_.all + size_; }
+    constexpr T const* begin() const noexcept { return items_.all; }
+    constexpr T const* end() const noexcept { return items_.all + size_; }
 
     constexpr void push_back(T const& item)
     {
         check_room_for(size_ + 1);
-        items_[size_++] = item;
+        items_.all[size_++] = item;
     }
 
     /// Inserts `item` before position `where`.
@@ -962,8 +965,8 @@ public:
     constexpr void erase(std::size_t where)
     {
         for (std::size_t i = where + 1; i < size_; ++i)
-            items_[i - 1] = items_[i];
-        items_[--size_] = T{};
+            items_.all[i - 1] = items_.all[i];
+        items_.all[--size_] = T{};
     }
 
     /// Replaces the contents by the items from `first` up to `last`.
@@ -974,7 +977,7 @@ public:
             check_room_for(static_cast<std::size_t>(std::distance(first, last)));
         for (size_ = 0; first != last; ++first)
             if constexpr (std::forward_iterator<Iterator>)
-                items_[size_++] = static_cast<T>(*first);
+                items_.all[size_++] = static_cast<T>(*first);
             else
                 push_back(static_cast<T>(*first));
     }
@@ -983,7 +986,7 @@ public:
     {
         check_room_for(size);
         for (std::size_t i = size_; i < size; ++i)
-            items_[i] = value;
+            items_.all[i] = value;
         size_ = size;
     }
 
@@ -993,7 +996,7 @@ public:
             return false;
         for (std::size_t i = 0; i < a.size_;
              ++i) // std::equal calls memcmp, which takes longer for a few items
-            if (!(a.items_[i] == b.items_[i]))
+            if (!(a.items_.all[i] == b.items_.all[i]))
                 return false;
         return true;
     }
@@ -1006,7 +1009,20 @@ private:
                 " items (max_rank, max_operands), but was given ", size, ".");
     }
 
-    T items_[Capacity]{};
+    struct storage {
+        T all[Capacity];
+    };
+
+    /// Returns uninitialized items: g++ clears them by `rep stos`, which takes longer than a small call. The
+    /// empty asm counts as a write to them; g++ 12 warns of copies otherwise.
+    static storage unwritten()
+    {
+        storage items;
+        asm("" : "=m"(items));
+        return items;
+    }
+
+    storage items_;
     std::size_t size_ = 0;
 };
 
