@@ -1,6 +1,9 @@
 // Compares scan_into and scan with a hand-written time loop around the same body and with ONNX Runtime.
 
+#include <optional>
+
 #include <xloom/control_flow/scan.hpp>
+#include <xloom/control_flow/scan_lanes.hpp>
 
 #include "support.hpp"
 
@@ -43,15 +46,23 @@ void xloom_noalias_rows(rows& o)
         o.h, o.x, o.y);
 }
 
+/// A body for scan, whose state and element are tensors, and for scan_lanes, which runs it for many items at
+/// once.
+auto const pure_step = [](auto const& h, auto const& x_t) { return xloom::scan_step{h + x_t, h + x_t}; };
+
 void xloom_pure_rows(rows& o)
 {
     o.returned.reset();
     o.h.fill(0.0f);
-    auto result = xloom::scan(
-        [](auto const& h, auto const& x_t) {
-            return xloom::scan_step{h + x_t, h + x_t};
-        },
-        o.h, o.x);
+    auto result = xloom::scan(pure_step, o.h, o.x);
+    o.returned.emplace(std::move(result.final_state), std::move(result.scan_outputs));
+}
+
+void xloom_lane_rows(rows& o)
+{
+    o.returned.reset();
+    o.h.fill(0.0f);
+    auto result = xloom::scan_lanes(pure_step, o.h, o.x, std::nullopt, {.batch_axis = 1});
     o.returned.emplace(std::move(result.final_state), std::move(result.scan_outputs));
 }
 
@@ -202,7 +213,8 @@ int main(int argc, char** argv)
                         vector::from_shape({n}), made_up<matrix>({T, n}), matrix::from_shape({T, n}), T};
                 },
                 {{"hand", hand_rows}, {"xloom", xloom_rows}, {"xloom_noalias", xloom_noalias_rows},
-                    {"xloom_pure", xloom_pure_rows}, {.impl = "onnxruntime", .model = running_sum<0>}});
+                    {"xloom_pure", xloom_pure_rows}, {"xloom_lanes", xloom_lane_rows},
+                    {.impl = "onnxruntime", .model = running_sum<0>}});
         add_case("scan_into/f32/axis:1/shape:64xT" + iterations,
             [=] {
                 return columns{
