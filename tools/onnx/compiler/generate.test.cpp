@@ -298,7 +298,7 @@ TEST_CASE("a Constant that cannot be read is refused with the reason")
     w.clear_float_data();
     w.set_data_location(onnx::TensorProto::EXTERNAL);
     CHECK_THROWS_WITH_AS(compiler::generate(runner::model_of(graph), {}),
-        "Constant: the tensor 'w' keeps its items in another file, which is not implemented",
+        "Constant: the tensor 'w' keeps its items in another file, but there is no folder to find it in",
         runner::runner_error);
     // Other nodes of constants, too.
     CHECK_THROWS_WITH_AS(header_of("g (float[2] x) => (float y) { c = Constant<value = float[2] {1, 2}>() "

@@ -4,6 +4,7 @@
 
 #include <onnx/onnx-data_pb.h>
 
+#include "external_data.hpp"
 #include "graph.hpp"
 #include "text.hpp"
 
@@ -113,7 +114,9 @@ onnx::ModelProto read_model(std::istream& file, std::string const& path)
 onnx::ModelProto read_model(std::string const& path)
 {
     std::ifstream file = opened(path);
-    return read_model(file, path);
+    onnx::ModelProto model = read_model(file, path);
+    read_external_data(model, std::filesystem::path(path).parent_path());
+    return model;
 }
 
 } // namespace runner

@@ -72,7 +72,7 @@ private:
         if (proto_.data_type() <= 0 || proto_.data_type() >= static_cast<int>(xloom::element_type_count))
             refuse("has the element type {}, which is none of ONNX's", proto_.data_type());
         if (proto_.data_location() == onnx::TensorProto::EXTERNAL || proto_.external_data_size() != 0)
-            refuse("keeps its items in another file, which is not implemented");
+            refuse("keeps its items in another file, but there is no folder to find it in");
         if (proto_.has_segment())
             refuse("is a segment of another one, which is not implemented");
         if (static_cast<std::size_t>(proto_.dims_size()) > xloom::max_rank)

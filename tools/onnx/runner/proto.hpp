@@ -23,6 +23,7 @@ struct recorded_value {
 /// output of this type is stored.
 recorded_value read_recorded(std::string const& path, onnx::TypeProto const& type);
 value read_value(std::string const& path, onnx::TypeProto const& type);
+/// Reads a model, and what its tensors keep in files below its folder.
 onnx::ModelProto read_model(std::string const& path);
 
 /// Reads from an open file; its path is for messages.

@@ -255,7 +255,8 @@ TEST_CASE("no element type, external data, segments")
     CHECK(complaint({}) == "a tensor has the element type 0, which is none of ONNX's");
     auto elsewhere = raw(element_type::uint8, {1}, {1});
     elsewhere.set_data_location(onnx::TensorProto::EXTERNAL);
-    CHECK(complaint(elsewhere) == "the tensor 'w' keeps its items in another file, which is not implemented");
+    CHECK(complaint(elsewhere) ==
+          "the tensor 'w' keeps its items in another file, but there is no folder to find it in");
     auto part = raw(element_type::uint8, {1}, {1});
     part.mutable_segment()->set_begin(0);
     CHECK(complaint(part) == "the tensor 'w' is a segment of another one, which is not implemented");
