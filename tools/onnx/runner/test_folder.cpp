@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <tuple>
+#include <unordered_map>
 
 #include "compare.hpp"
 #include "graph.hpp"
@@ -34,28 +35,67 @@ value as_declared(value read, onnx::TypeProto const& proto)
     return t;
 }
 
-/// A data set's files kind_0.pb, kind_1.pb, ..., each read as the type that the graph declares.
-template <class Declarations>
+/// The files kind_0.pb, kind_1.pb, ... of a data set.
+std::vector<fs::path> files_of(fs::path const& set, std::string const& kind)
+{
+    std::vector<fs::path> files;
+    for (fs::path file; file = set / fmt::format("{}_{}.pb", kind, files.size()), fs::exists(file);)
+        files.push_back(file);
+    return files;
+}
+
+/// What a graph declares of values.
+using declarations = std::vector<onnx::ValueInfoProto const*>;
+
+/// Reads files, each as the type that the graph declares.
 std::vector<recorded_value> read_values(
-    fs::path const& set, std::string const& kind, Declarations const& declared)
+    std::vector<fs::path> const& files, std::string const& kind, declarations const& declared)
 {
     std::vector<recorded_value> values;
-    for (fs::path file; file = set / fmt::format("{}_{}.pb", kind, values.size()), fs::exists(file);) {
-        if (values.size() >= static_cast<std::size_t>(declared.size()))
+    for (fs::path const& file : files) {
+        if (values.size() >= declared.size())
             throw runner_error(
                 fmt::format("the graph has {} {}s, but the data set more", declared.size(), kind));
-        auto const& type = declared[static_cast<int>(values.size())].type();
+        auto const& type = declared[values.size()]->type();
         values.push_back(read_recorded(file.string(), type));
         values.back().held = as_declared(std::move(values.back().held), type);
     }
     return values;
 }
 
+/// The inputs of a data set in the graph's order. In models of IR version 3 initializers are among the
+/// graph's inputs, but not always in the data set: files that name inputs are theirs; else, if there are
+/// fewer than inputs, they are those of the inputs without an initializer.
 std::vector<value> read_inputs(fs::path const& set, onnx::GraphProto const& graph)
 {
+    std::unordered_map<std::string, onnx::TensorProto const*> initializers;
+    for (auto const& each : graph.initializer())
+        initializers.emplace(each.name(), &each);
+    declarations all, needed;
+    for (auto const& input : graph.input()) {
+        all.push_back(&input);
+        if (!initializers.contains(input.name()))
+            needed.push_back(&input);
+    }
+    auto const files = files_of(set, "input");
+    declarations const& recorded = files.size() == needed.size() ? needed : all;
+    auto values = read_values(files, "input", recorded);
+    auto const is_input = [&](recorded_value const& each) {
+        return std::ranges::any_of(
+            graph.input(), [&](auto const& input) { return input.name() == each.name; });
+    };
+    bool const are_named = std::ranges::all_of(values, is_input);
+    std::unordered_map<std::string, value> given;
+    for (std::size_t k = 0; k < values.size(); ++k)
+        given.emplace(are_named ? values[k].name : recorded[k]->name(), std::move(values[k].held));
     std::vector<value> inputs;
-    for (recorded_value& each : read_values(set, "input", graph.input()))
-        inputs.push_back(std::move(each.held));
+    for (auto const& input : graph.input())
+        if (auto const found = given.find(input.name()); found != given.end())
+            inputs.push_back(std::move(found->second));
+        else if (auto const initial = initializers.find(input.name()); initial != initializers.end())
+            inputs.push_back(read_tensor(*initial->second));
+        else
+            break; // and the run tells what is not given
     return inputs;
 }
 
@@ -73,7 +113,10 @@ test_result run_set(runnable_model const& tested, fs::path const& set)
 {
     auto const& graph = tested.proto();
     auto const results = tested.run(read_inputs(set, graph));
-    auto const expected = read_values(set, "output", graph.output());
+    declarations outputs;
+    for (auto const& each : graph.output())
+        outputs.push_back(&each);
+    auto const expected = read_values(files_of(set, "output"), "output", outputs);
     if (expected.size() != results.size())
         return {outcome::failed,
             fmt::format("the graph has {} outputs, but the data set {}", results.size(), expected.size())};
