@@ -9,6 +9,7 @@
 #include <xloom/infer/merge.hpp>
 
 #include "check_node.hpp"
+#include "functions.hpp"
 #include "moves.hpp"
 #include "operators.hpp"
 #include "proto.hpp"
@@ -154,9 +155,13 @@ graph::graph(
         throw runner_error(fmt::format("graphs are nested more than {} deep", deepest));
     if (proto.sparse_initializer_size() != 0)
         throw not_implemented("sparse initializers are not implemented");
+    std::unordered_map<std::string, onnx::TensorProto const*> initializers;
     for (auto const& initializer : proto.initializer()) {
-        if (names.has_own(initializer.name()))
+        auto const [first, is_new] = initializers.emplace(initializer.name(), &initializer);
+        if (!is_new && first->second->SerializeAsString() != initializer.SerializeAsString())
             throw runner_error("the graph has two initializers " + in_quotes(initializer.name()));
+        if (!is_new)
+            continue;
         keep_constant(names.place_of(initializer.name()), read_tensor(initializer));
     }
     std::unordered_set<std::string> inputs;
@@ -185,8 +190,20 @@ void graph::keep_constant(std::size_t place, value v)
     initial_[place] = &constants_.back();
 }
 
+void graph::add_call(
+    function const& called, onnx::NodeProto const& call, opsets const& versions, name_table& names)
+{
+    auto const& nodes = calls_.emplace_back(shared_.functions->expand(called, call));
+    opsets const own = opsets_of(called.proto.opset_import());
+    for (onnx::NodeProto const& each : nodes)
+        add_step(each, own.empty() ? versions : own, names);
+}
+
 void graph::add_step(onnx::NodeProto const& node, opsets const& versions, name_table& names)
 {
+    function const* const called = shared_.functions == nullptr ? nullptr : shared_.functions->find(node);
+    if (called != nullptr)
+        return about(node, [&] { add_call(*called, node, versions, names); });
     step added{&node, &operation_of(node), opset_of(node, versions)};
     if (!added.what->signatures.empty())
         about(node, [&] { check_node(node, added.opset); });

@@ -21,6 +21,9 @@ namespace runner {
 
 /// The opset of each domain that a model imports; "" is ONNX's own.
 using opsets = std::map<std::string, std::int64_t>;
+/// Returns those of a list. Throws if a domain has two, or if the runner does not know one of ONNX's or
+/// com.microsoft's.
+opsets opsets_of(google::protobuf::RepeatedPtrField<onnx::OperatorSetIdProto> const& imports);
 
 struct operation;
 class call;
@@ -30,10 +33,14 @@ using run_function = std::function<std::vector<value>(call const&)>;
 /// The values of a running graph; null if not computed yet.
 using scope = frame<value const*>;
 
+class function_table;
+struct function;
+
 /// What a model's graphs share while they are prepared.
 struct preparation {
     bool keeps_impossible_branches = false; ///< see graph::impossible()
     std::size_t model_bytes = 0;            ///< what the model itself takes
+    function_table* functions = nullptr;    ///< the model's own; none if null
 };
 
 class graph {
@@ -96,6 +103,9 @@ public:
 
 private:
     void add_step(onnx::NodeProto const& node, opsets const& versions, name_table& names);
+    /// Adds the nodes of a function in place of a call.
+    void add_call(
+        function const& called, onnx::NodeProto const& call, opsets const& versions, name_table& names);
     void keep_constant(std::size_t place, value v);
     xloom::partial_type completed(xloom::partial_type const& type, std::size_t place) const;
     /// Evaluates a node whose inputs are constants. Returns false if they are not, if it fails, or if the
@@ -109,6 +119,7 @@ private:
 
     onnx::GraphProto const& proto_;
     preparation const& shared_;
+    std::deque<google::protobuf::RepeatedPtrField<onnx::NodeProto>> calls_{}; // the nodes of functions
     std::deque<value> constants_{};       // initializers, and what folded nodes made
     std::vector<value const*> initial_{}; // by place: a constant, or nothing yet
     std::vector<std::size_t> input_places_{};

@@ -4,6 +4,7 @@
 
 #include "proto.hpp"
 #include "rewrite_quantized.hpp"
+#include "sort_nodes.hpp"
 #include "text.hpp"
 
 namespace runner {
@@ -20,18 +21,17 @@ onnx::ModelProto runnable(onnx::ModelProto proto)
 {
     if (!proto.has_graph())
         throw runner_error("the model has no graph");
-    if (proto.functions_size() != 0)
-        throw not_implemented("functions of a model's own are not implemented");
+    sort_nodes(*proto.mutable_graph()->mutable_node());
     rewrite_quantized(proto);
     return proto;
 }
 
 } // namespace
 
-opsets opsets_of(onnx::ModelProto const& proto)
+opsets opsets_of(google::protobuf::RepeatedPtrField<onnx::OperatorSetIdProto> const& imports)
 {
     opsets versions;
-    for (auto const& import : proto.opset_import()) {
+    for (auto const& import : imports) {
         std::string const domain = import.domain() == "ai.onnx" ? "" : import.domain();
         std::string const name = domain.empty() ? "ai.onnx" : printable(domain, 64);
         std::int64_t const version = import.version();
@@ -44,6 +44,12 @@ opsets opsets_of(onnx::ModelProto const& proto)
             throw runner_error(
                 fmt::format("the model imports two opsets of {}: {} and {}", name, place->second, version));
     }
+    return versions;
+}
+
+opsets opsets_of(onnx::ModelProto const& proto)
+{
+    opsets versions = opsets_of(proto.opset_import());
     if (versions.empty()) {
         if (proto.ir_version() >= 3)
             throw runner_error("the model imports no opset");
@@ -56,7 +62,8 @@ model::model(std::string const& path) : model(read_model(path)) {}
 
 model::model(onnx::ModelProto proto, bool keeps_impossible_branches)
     : proto_(runnable(std::move(proto))),
-      shared_{keeps_impossible_branches, proto_.ByteSizeLong()},
+      functions_(proto_),
+      shared_{keeps_impossible_branches, proto_.ByteSizeLong(), &functions_},
       graph_(proto_.graph(), opsets_of(proto_), shared_)
 {
     infer();

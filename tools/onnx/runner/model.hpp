@@ -6,6 +6,7 @@
 
 #include <onnx/onnx_pb.h>
 
+#include "functions.hpp"
 #include "graph.hpp"
 
 namespace runner {
@@ -31,6 +32,7 @@ public:
 
 private:
     onnx::ModelProto proto_;
+    function_table functions_;
     preparation shared_;
     graph graph_;
 };

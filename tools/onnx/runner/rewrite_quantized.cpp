@@ -4,11 +4,11 @@
 #include <initializer_list>
 #include <string>
 #include <unordered_map>
-#include <unordered_set>
 
 #include "check_node.hpp"
 #include "model.hpp"
 #include "text.hpp"
+#include "unused_names.hpp"
 
 namespace runner {
 
@@ -18,38 +18,6 @@ bool is_quantized(onnx::NodeProto const& node)
 {
     return node.domain() == "com.microsoft" && node.op_type() == "DynamicQuantizeLSTM";
 }
-
-/// The names that values of a model have. New ones are none of them.
-class unused_names {
-public:
-    explicit unused_names(onnx::GraphProto const& graph) { add(graph); }
-
-    std::string make(std::string const& base)
-    {
-        std::string name = base;
-        for (std::size_t i = 1; !used_.insert(name).second; ++i)
-            name = base + "_" + std::to_string(i);
-        return name;
-    }
-
-private:
-    void add(onnx::GraphProto const& graph)
-    {
-        for (auto const& each : graph.input())
-            used_.insert(each.name());
-        for (auto const& each : graph.initializer())
-            used_.insert(each.name());
-        for (auto const& node : graph.node()) {
-            used_.insert(node.input().begin(), node.input().end());
-            used_.insert(node.output().begin(), node.output().end());
-            for (auto const& attribute : node.attribute())
-                if (attribute.type() == onnx::AttributeProto::GRAPH)
-                    add(attribute.g());
-        }
-    }
-
-    std::unordered_set<std::string> used_{};
-};
 
 /// Throws if the node is not valid, or the type of an 8-bit input is known in the graph and is another.
 void check(onnx::GraphProto const& graph, onnx::NodeProto const& node)

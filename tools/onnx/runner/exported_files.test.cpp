@@ -1,0 +1,323 @@
+// Models as exporters and editors leave them: nodes in any order, functions, items in other files, names that
+// are given twice.
+
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include <google/protobuf/unknown_field_set.h>
+
+#include <doctest/doctest.h>
+
+#include "proto.hpp"
+#include "text_model.hpp"
+
+using namespace runner;
+
+namespace {
+
+namespace fs = std::filesystem;
+
+using floats = std::vector<float>;
+
+/// The items of output 0 for the input {1, -2}.
+floats result_of(onnx::ModelProto const& proto)
+{
+    floats const x = {1, -2};
+    auto const results = model(proto).run({tensor::of<float>({2}, x)});
+    auto const items = results.at(0).as_tensor().items<float>();
+    return {items.begin(), items.end()};
+}
+
+floats result_of(std::string const& nodes)
+{
+    return result_of(model_of(graph_of("g (float[2] x) => (float[2] y) { " + nodes + " }")));
+}
+
+std::string complaint_about(onnx::ModelProto const& proto)
+try {
+    model(proto).run({tensor::of<float>({2}, floats{1, -2})});
+    return "none";
+} catch (runner_error const& error) {
+    return error.what();
+}
+
+/// A model with functions of the domain "own", in ONNX's text form.
+onnx::ModelProto model_with(std::string const& functions, std::string const& nodes)
+{
+    onnx::ModelProto proto;
+    std::string const text = "<ir_version: 8, opset_import: [\"\" : 18, \"own\" : 1]> "
+                             "g (float[2] x) => (float[2] y) { " +
+                             nodes + " } " + functions;
+    auto const status = onnx::OnnxParser::Parse(proto, text.c_str());
+    if (!status.IsOK())
+        throw runner_error(status.ErrorMessage());
+    return proto;
+}
+
+std::string function_of(std::string const& rest)
+{
+    return "<domain: \"own\", opset_import: [\"\" : 18]> " + rest;
+}
+
+/// A folder that is removed in the end.
+struct temporary_folder {
+    fs::path path = fs::temp_directory_path() / "xloom_exported_files.test";
+
+    temporary_folder()
+    {
+        fs::remove_all(path);
+        fs::create_directories(path / "model/weights");
+    }
+    ~temporary_folder() { fs::remove_all(path); }
+
+    void write(std::string const& name, std::string const& bytes) const
+    {
+        std::ofstream(path / name, std::ios::binary) << bytes;
+    }
+};
+
+/// y = x + w, where w is in another file.
+struct external_model {
+    onnx::ModelProto proto =
+        model_of(graph_of("g (float[2] x) => (float[2] y) <float[2] w = {0, 0}> { y = Add(x, w) }"));
+
+    external_model()
+    {
+        onnx::TensorProto& w = tensor_w();
+        w.clear_float_data();
+        w.set_data_location(onnx::TensorProto::EXTERNAL);
+    }
+    onnx::TensorProto& tensor_w() { return *proto.mutable_graph()->mutable_initializer(0); }
+    external_model& with(std::string const& key, std::string const& value)
+    {
+        auto& entry = *tensor_w().add_external_data();
+        entry.set_key(key);
+        entry.set_value(value);
+        return *this;
+    }
+
+    onnx::ModelProto read_in(temporary_folder const& folder) const
+    {
+        folder.write("model/m.onnx", proto.SerializeAsString());
+        return read_model((folder.path / "model/m.onnx").string());
+    }
+    std::string error_in(temporary_folder const& folder) const
+    try {
+        read_in(folder);
+        return "none";
+    } catch (runner_error const& error) {
+        return error.what();
+    }
+};
+
+std::string const one_and_two("\0\0\x80\x3f\0\0\0\x40", 8); // little-endian
+
+} // namespace
+
+TEST_CASE("nodes may stand before those whose values they read")
+{
+    CHECK(result_of("y = Neg(b) b = Add(a, a) a = Abs(x)") == floats{-2, -4});
+    // What a body reads counts, too, through a body in it.
+    CHECK(result_of("y = If(c) <then_branch = t () => (float[2] p) { p = If(c) <"
+                    "then_branch = u () => (float[2] q) { q = Neg(a) }, "
+                    "else_branch = v () => (float[2] r) { r = Abs(a) }> }, "
+                    "else_branch = w () => (float[2] s) { s = Abs(x) }> "
+                    "a = Abs(x) c = Constant<value = bool {1}>()") == floats{-1, -2});
+    // A body is sorted for itself. Its own names are not those around it.
+    CHECK(result_of("c = Constant<value = bool {1}>() y = If(c) <"
+                    "then_branch = t () => (float[2] p) { p = Neg(z) z = Abs(x) }, "
+                    "else_branch = e () => (float[2] q) { q = Neg(x) }> z2 = Neg(y)") == floats{-1, -2});
+}
+
+TEST_CASE("nodes that form a cycle are named")
+{
+    auto const error = [](std::string const& nodes) {
+        return complaint_about(model_of(graph_of("g (float[2] x) => (float[2] y) { " + nodes + " }")));
+    };
+    CHECK(error("a = Neg(x) y = Add(a, c) b = Mul(y, a) c = Sub(b, a) d = Neg(c)") ==
+          "3 nodes form a cycle, each of which reads what the next one makes: Mul, Add, Sub");
+    CHECK(error("y = Add(x, y)") == "Add: its input 'y' is made by no node before it");
+}
+
+TEST_CASE("two initializers of one name must be equal")
+{
+    auto proto = model_of(graph_of("g (float[2] x) => (float[2] y) <float[2] w = {1, 2}> { y = Add(x, w) }"));
+    *proto.mutable_graph()->add_initializer() = proto.graph().initializer(0);
+    CHECK(result_of(proto) == floats{2, 0});
+    proto.mutable_graph()->mutable_initializer(1)->set_float_data(1, 3);
+    CHECK(complaint_about(proto) == "the graph has two initializers 'w'");
+}
+
+TEST_CASE("a function's nodes compute with the values of a call")
+{
+    std::string const twice = function_of("twice (a) => (b) { y = Neg(a) b = Sub(a, y) }");
+    CHECK(result_of(model_with(twice, "y = own.twice(x)")) == floats{2, -4});
+    // The names of a function are its own, in each call.
+    CHECK(result_of(model_with(twice, "b = own.twice(x) a = own.twice(b) y = Add(a, b)")) == floats{6, -12});
+    // Functions that call others, in any order.
+    std::string const four = function_of("four (a) => (b) { b = own.twice(c) c = own.twice(a) }");
+    CHECK(result_of(model_with(four + twice, "y = own.four(x)")) == floats{4, -8});
+    // A function hides the operator of its name.
+    CHECK(result_of(model_with("<domain: \"\", opset_import: [\"\" : 18]> Abs (a) => (b) { b = Neg(a) }",
+              "y = Abs(x)")) == floats{-1, 2});
+    // One that nothing calls may be anything.
+    CHECK(result_of(model_with(function_of("none (a) => (b) { b = own.none(a) c = Unknown(c) }"),
+              "y = Neg(x)")) == floats{-1, 2});
+}
+
+TEST_CASE("inputs and outputs of a function that a call omits, and an output that is an input")
+{
+    std::string const clip =
+        function_of("limited (a, low, high) => (b, c) { b = Clip(a, low, high) c = Neg(b) }");
+    CHECK(result_of(model_with(clip, "z = Constant<value = float {0}>() y = own.limited(x, , z)")) ==
+          floats{0, -2});
+    onnx::ModelProto second = model_with(clip, "z = Constant<value = float {0}>() u, y = own.limited(x, z)");
+    second.mutable_graph()->mutable_node(1)->set_output(0, "");
+    CHECK(result_of(second) == floats{-1, 0});
+    CHECK(result_of(model_with(function_of("pair (a) => (a, b) { b = Neg(a) }"),
+              "p, q = own.pair(x) y = Sub(p, q)")) == floats{2, -4});
+}
+
+TEST_CASE("attributes of a call, in bodies too, and their defaults")
+{
+    std::string const text =
+        function_of("sum <axis, unused> (a) => (b) { "
+                    "c = Constant<value = bool {1}>() n = Constant<value_int: int = @axis>() "
+                    "b = If(c) <then_branch = t () => (float[2] a2) { a2 = CumSum "
+                    "<reverse: int = @reversed> (a, n) }, "
+                    "else_branch = e () => (float[2] d) { d = Neg(a) }> }");
+    onnx::ModelProto proto = model_with(text, "y = own.sum<axis = 0>(x)");
+    CHECK(result_of(proto) == floats{1, -1});
+    // Field 11, FunctionProto's attribute_proto.
+    onnx::AttributeProto reversed;
+    reversed.set_name("reversed");
+    reversed.set_type(onnx::AttributeProto::INT);
+    reversed.set_i(1);
+    onnx::FunctionProto& function = *proto.mutable_functions(0);
+    function.GetReflection()->MutableUnknownFields(&function)->AddLengthDelimited(
+        11, reversed.SerializeAsString());
+    CHECK(result_of(proto) == floats{-1, -2});
+    auto& given = *proto.mutable_graph()->mutable_node(0)->add_attribute();
+    given = reversed;
+    given.set_i(0);
+    CHECK(result_of(proto) == floats{1, -1});
+    given.set_name("revers");
+    CHECK(complaint_about(proto) == "sum: the function has no attribute 'revers'");
+}
+
+TEST_CASE("a body's names do not take a call's values")
+{
+    // The call's input is named as a value of the body.
+    std::string const text = function_of(
+        "f (a, c) => (b) { b = If(c) <then_branch = t () => (float[2] q) { z = Neg(a) q = Sub(a, z) }, "
+        "else_branch = e () => (float[2] r) { r = Neg(a) }> }");
+    CHECK(result_of(model_with(text, "c = Constant<value = bool {1}>() z = Abs(x) y = own.f(z, c)")) ==
+          floats{2, 4});
+}
+
+TEST_CASE("each function has the opsets that it imports")
+{
+    // Softmax of opset 11 flattens what is behind its axis, 1.
+    std::string const text =
+        "<domain: \"own\", opset_import: [\"\" : 11]> "
+        "old (a) => (b) { t = Unsqueeze<axes = [0]>(a) s = Softmax(t) b = Squeeze<axes = [0]>(s) }";
+    floats const found = result_of(model_with(text, "y = own.old(x)"));
+    CHECK(found[0] + found[1] == doctest::Approx(1));
+    CHECK(found[0] == doctest::Approx(0.95257413));
+}
+
+TEST_CASE("calls that a function does not allow")
+{
+    std::string const f = function_of("f (a) => (b) { b = Neg(a) }");
+    CHECK(complaint_about(model_with(f, "y = own.f(x, x)")) ==
+          "f: the function takes 1 inputs, but is given 2");
+    CHECK(complaint_about(model_with(f, "y, z = own.f(x)")) ==
+          "f: the function gives 1 outputs, but 2 are named");
+    CHECK(complaint_about(model_with(f + f, "y = own.f(x)")) == "the model has two functions 'own.f'");
+    std::string const g = function_of("g (a) => (b) { b = own.h(a) }"),
+                      h = function_of("h (a) => (b) { b = own.g(a) }");
+    CHECK(complaint_about(model_with(g + h, "y = own.g(x)")) == "g: the function 'own.g' calls itself");
+    CHECK(complaint_about(model_with(function_of("f (a) => (b) { b = Neg(c) }"), "y = own.f(x)")) ==
+          "f: Neg: its input 'c' is made by no node before it");
+}
+
+TEST_CASE("functions that multiply their nodes, or are very deep, end with an error")
+{
+    std::string wide, deep;
+    for (int i = 0; i < 30; ++i)
+        wide += function_of("f" + std::to_string(i) + " (a) => (b) { c = own.f" + std::to_string(i + 1) +
+                            "(a) b = own.f" + std::to_string(i + 1) + "(c) }");
+    wide += function_of("f30 (a) => (b) { b = Neg(a) }");
+    CHECK(complaint_about(model_with(wide, "y = own.f0(x)"))
+              .ends_with("calls of the model's functions have more than 100000 nodes"));
+    for (int i = 0; i < 200; ++i)
+        deep += function_of(
+            "f" + std::to_string(i) + " (a) => (b) { b = own.f" + std::to_string(i + 1) + "(a) }");
+    CHECK(complaint_about(model_with(deep, "y = own.f0(x)")) ==
+          "f0: functions call each other more than 100 deep");
+}
+
+TEST_CASE("items in a file below the model's folder")
+{
+    temporary_folder const folder;
+    folder.write("model/weights/w.bin", "####" + one_and_two + "##");
+    external_model whole;
+    whole.with("location", "weights/w.bin").with("offset", "4").with("length", "8").with("checksum", "?");
+    CHECK(result_of(whole.read_in(folder)) == floats{2, 0});
+    folder.write("model/rest.bin", "#" + one_and_two);
+    CHECK(result_of(external_model().with("location", "./rest.bin").with("offset", "1").read_in(folder)) ==
+          floats{2, 0});
+    fs::create_symlink(folder.path / "model/rest.bin", folder.path / "model/link.bin");
+    CHECK(result_of(external_model().with("location", "link.bin").with("offset", "1").read_in(folder)) ==
+          floats{2, 0});
+}
+
+TEST_CASE("items in files that a model may not have, or has not")
+{
+    temporary_folder const folder;
+    folder.write("model/w.bin", one_and_two);
+    folder.write("outside.bin", one_and_two);
+    fs::create_symlink(folder.path / "outside.bin", folder.path / "model/out.bin");
+    fs::create_symlink("/dev/zero", folder.path / "model/zero");
+    auto const error = [&](std::string const& location) {
+        return external_model().with("location", location).error_in(folder);
+    };
+    std::string const where = "the tensor 'w' is in the file ";
+    CHECK(error("../outside.bin") == where + "'../outside.bin', which is not below the model's folder");
+    CHECK(error("weights/../w.bin") == where + "'weights/../w.bin', which is not below the model's folder");
+    CHECK(error((folder.path / "model/w.bin").string()).ends_with("which is not below the model's folder"));
+    CHECK(error("out.bin") == where + "'out.bin', where a link leads out of the model's folder");
+    CHECK(error("zero") == where + "'zero', which is none beside the model");
+    CHECK(error("weights") == where + "'weights', which is none beside the model");
+    CHECK(error("none.bin") == where + "'none.bin', which is none beside the model");
+    CHECK(external_model().error_in(folder) == "the tensor 'w' is in another file, but names none");
+
+    auto const of = [&](std::string const& key, std::string const& number) {
+        return external_model().with("location", "w.bin").with(key, number).error_in(folder);
+    };
+    CHECK(of("offset", "9") == "the tensor 'w' begins at byte 9 of the file 'w.bin', which has 8 bytes");
+    for (std::string const number : {"-1", "", "1 ", "0x4", "18446744073709551616"})
+        CHECK(of("offset", number) ==
+              "the tensor 'w' is in another file, whose offset '" + number + "' is no number of bytes");
+    CHECK(of("length", "18446744073709551615") == "the tensor 'w' has 18446744073709551615 bytes from byte 0 "
+                                                  "of the file 'w.bin' on, which has 8 bytes");
+    CHECK(of("length", "4") == "none"); // the tensor is checked where it is read
+    CHECK(complaint_about(external_model().with("location", "w.bin").with("length", "4").read_in(folder)) ==
+          "the tensor 'w' is float[2] and needs 8 bytes, but has 4");
+}
+
+TEST_CASE("many tensors of one large file do not exhaust memory")
+{
+    temporary_folder const folder;
+    folder.write("model/large.bin", "");
+    fs::resize_file(folder.path / "model/large.bin", 1 << 26);
+    external_model many;
+    many.with("location", "large.bin");
+    for (int i = 0; i < 100; ++i)
+        *many.proto.mutable_graph()->add_initializer() = many.tensor_w();
+    with_budget const limits(budget{.bytes = 1 << 28});
+    CHECK(many.error_in(folder).find("bytes") != std::string::npos);
+}

@@ -1,0 +1,235 @@
+#include "functions.hpp"
+
+#include <algorithm>
+
+#include <google/protobuf/unknown_field_set.h>
+
+#include "graph.hpp"
+#include "operators.hpp"
+#include "sort_nodes.hpp"
+#include "text.hpp"
+
+namespace runner {
+
+namespace {
+
+using node_list = google::protobuf::RepeatedPtrField<onnx::NodeProto>;
+
+constexpr std::size_t most_nodes = 100'000, deepest_call = 100;
+
+std::string name_of(onnx::FunctionProto const& proto) { return full_name(proto.domain(), proto.name()); }
+
+/// Returns the attributes of a function that have defaults. Releases of ONNX before 1.13 do not know the
+/// field, which is FunctionProto's attribute_proto.
+std::unordered_map<std::string, onnx::AttributeProto> defaults_of(onnx::FunctionProto const& proto)
+{
+    constexpr int attribute_proto = 11;
+    std::unordered_map<std::string, onnx::AttributeProto> defaults;
+    auto const& unknown = proto.GetReflection()->GetUnknownFields(proto);
+    for (int i = 0; i < unknown.field_count(); ++i) {
+        auto const& field = unknown.field(i);
+        onnx::AttributeProto attribute;
+        if (field.number() == attribute_proto &&
+            field.type() == google::protobuf::UnknownField::TYPE_LENGTH_DELIMITED &&
+            attribute.ParseFromString(field.length_delimited()))
+            defaults.emplace(attribute.name(), attribute);
+    }
+    return defaults;
+}
+
+/// Calls f(node) for all nodes of a list and of their bodies.
+template <class Nodes, class F>
+void for_each_node(Nodes const& nodes, F const& f)
+{
+    for (onnx::NodeProto const& node : nodes) {
+        f(node);
+        for (auto const& attribute : node.attribute())
+            if (attribute.type() == onnx::AttributeProto::GRAPH)
+                for_each_node(attribute.g().node(), f);
+    }
+}
+
+/// The new names of values in a function or in a body.
+struct renaming {
+    renaming const* outer = nullptr;
+    std::unordered_map<std::string, std::string> of{};
+
+    std::string const* find(std::string const& name) const
+    {
+        for (renaming const* each = this; each != nullptr; each = each->outer)
+            if (auto const found = each->of.find(name); found != each->of.end())
+                return &found->second;
+        return nullptr;
+    }
+};
+
+/// Takes the nodes of a function into the graph of a call.
+class expansion {
+public:
+    expansion(function const& called, onnx::NodeProto const& call, unused_names& names)
+        : called_(called), call_(call), new_names_(names)
+    {
+        for (auto const& attribute : call.attribute())
+            attributes_.emplace(attribute.name(), &attribute);
+    }
+
+    node_list nodes()
+    {
+        onnx::FunctionProto const& proto = called_.proto;
+        node_list made = proto.node();
+        renaming names;
+        for (int i = 0; i < proto.input_size(); ++i)
+            names.of.emplace(proto.input(i), i < call_.input_size() ? call_.input(i) : "");
+        for (int k = 0; k < call_.output_size(); ++k)
+            if (std::string const& to = call_.output(k); !to.empty()) {
+                auto const [place, is_new] = names.of.emplace(proto.output(k), to);
+                if (!is_new) // an input, or an output before it
+                    add_identity(made, proto.output(k), to);
+            }
+        define_outputs(proto.node(), names);
+        for (onnx::NodeProto& node : made)
+            take(node, names);
+        return made;
+    }
+
+private:
+    /// Gives a node its names and attributes. Bodies that are attributes of the call keep theirs.
+    void take(onnx::NodeProto& node, renaming const& names)
+    {
+        for (std::string& input : *node.mutable_input())
+            input = renamed(input, names);
+        for (std::string& output : *node.mutable_output())
+            output = renamed(output, names);
+        google::protobuf::RepeatedPtrField<onnx::AttributeProto> attributes;
+        attributes.Swap(node.mutable_attribute());
+        for (onnx::AttributeProto& attribute : attributes)
+            if (attribute.ref_attr_name().empty()) {
+                if (attribute.type() == onnx::AttributeProto::GRAPH)
+                    take(*attribute.mutable_g(), names);
+                node.add_attribute()->Swap(&attribute);
+            } else if (onnx::AttributeProto const* const given = find(attribute.ref_attr_name())) {
+                onnx::AttributeProto& added = *node.add_attribute();
+                added = *given;
+                added.set_name(attribute.name());
+            }
+    }
+
+    void take(onnx::GraphProto& body, renaming const& outer)
+    {
+        renaming names{&outer};
+        for (auto const& input : body.input())
+            define(input.name(), names);
+        for (auto const& initializer : body.initializer())
+            define(initializer.name(), names);
+        define_outputs(body.node(), names);
+        for (auto& node : *body.mutable_node())
+            take(node, names);
+        for (auto* const list : {body.mutable_input(), body.mutable_output(), body.mutable_value_info()})
+            for (auto& each : *list)
+                each.set_name(renamed(each.name(), names));
+        for (auto& each : *body.mutable_initializer())
+            each.set_name(renamed(each.name(), names));
+    }
+
+    static void add_identity(node_list& nodes, std::string const& from, std::string const& to)
+    {
+        onnx::NodeProto& copy = *nodes.Add();
+        copy.set_op_type("Identity");
+        copy.add_input(from);
+        copy.add_output(to);
+    }
+
+    /// Gives a value of a function or body a new name, if it has none.
+    void define(std::string const& name, renaming& names)
+    {
+        if (!name.empty() && !names.of.contains(name))
+            names.of.emplace(name, new_names_.make(called_.proto.name() + "/" + name));
+    }
+    void define_outputs(node_list const& nodes, renaming& names)
+    {
+        for (auto const& node : nodes)
+            for (std::string const& output : node.output())
+                define(output, names);
+    }
+
+    /// Returns the new name of a value; the old one if no node makes it.
+    static std::string renamed(std::string const& name, renaming const& names)
+    {
+        std::string const* const found = names.find(name);
+        return found == nullptr ? name : *found;
+    }
+
+    onnx::AttributeProto const* find(std::string const& attribute) const
+    {
+        if (auto const given = attributes_.find(attribute); given != attributes_.end())
+            return given->second;
+        auto const otherwise = called_.defaults.find(attribute);
+        return otherwise == called_.defaults.end() ? nullptr : &otherwise->second;
+    }
+
+    function const& called_;
+    onnx::NodeProto const& call_;
+    unused_names& new_names_;
+    std::unordered_map<std::string, onnx::AttributeProto const*> attributes_{};
+};
+
+} // namespace
+
+function_table::function_table(onnx::ModelProto const& model) : names_(model.graph())
+{
+    for (onnx::FunctionProto const& proto : model.functions())
+        if (!functions_.emplace(name_of(proto), function{proto, defaults_of(proto)}).second)
+            throw runner_error("the model has two functions " + in_quotes(name_of(proto)));
+}
+
+function const* function_table::find(onnx::NodeProto const& node) const
+{
+    auto const found = functions_.find(full_name(node.domain(), node.op_type()));
+    return found == functions_.end() ? nullptr : &found->second;
+}
+
+void function_table::require_end(function const& called)
+{
+    std::unordered_set<function const*> entered;
+    visit(called, entered);
+}
+
+void function_table::visit(function const& each, std::unordered_set<function const*>& entered)
+{
+    if (ending_.contains(&each))
+        return;
+    if (!entered.insert(&each).second)
+        throw runner_error("the function " + in_quotes(name_of(each.proto)) + " calls itself");
+    if (entered.size() > deepest_call)
+        throw runner_error(fmt::format("functions call each other more than {} deep", deepest_call));
+    for_each_node(each.proto.node(), [&](onnx::NodeProto const& node) {
+        if (function const* const next = find(node))
+            visit(*next, entered);
+    });
+    entered.erase(&each);
+    ending_.insert(&each);
+}
+
+node_list function_table::expand(function const& called, onnx::NodeProto const& call)
+{
+    onnx::FunctionProto const& proto = called.proto;
+    require_end(called);
+    if (call.input_size() > proto.input_size())
+        throw runner_error(fmt::format(
+            "the function takes {} inputs, but is given {}", proto.input_size(), call.input_size()));
+    if (call.output_size() > proto.output_size())
+        throw runner_error(fmt::format(
+            "the function gives {} outputs, but {} are named", proto.output_size(), call.output_size()));
+    for (auto const& attribute : call.attribute())
+        if (std::ranges::count(proto.attribute(), attribute.name()) == 0 &&
+            !called.defaults.contains(attribute.name()))
+            throw runner_error("the function has no attribute " + in_quotes(attribute.name()));
+    nodes_ += static_cast<std::size_t>(proto.node_size()) + 1;
+    if (nodes_ > most_nodes)
+        throw runner_error(fmt::format("calls of the model's functions have more than {} nodes", most_nodes));
+    node_list nodes = expansion(called, call, names_).nodes();
+    sort_nodes(nodes);
+    return nodes;
+}
+
+} // namespace runner

@@ -1,0 +1,50 @@
+#pragma once
+// Functions of a model's own, whose nodes take the place of a call's.
+
+#include <cstddef>
+#include <string>
+#include <unordered_map>
+#include <unordered_set>
+
+#include <onnx/onnx_pb.h>
+
+#include "unused_names.hpp"
+
+namespace runner {
+
+struct function {
+    onnx::FunctionProto const& proto;
+    std::unordered_map<std::string, onnx::AttributeProto> defaults{}; ///< of its attributes, by name
+};
+
+/// The functions of a model.
+class function_table {
+public:
+    /// Refers to the model.
+    ///
+    /// Errors    runner_error: two functions of one name.
+    explicit function_table(onnx::ModelProto const& model);
+
+    /// Returns the function that a node calls; null if the node is an operator's. A function hides the
+    /// operator of its name.
+    function const* find(onnx::NodeProto const& node) const;
+
+    /// Returns the nodes of a call in order, with the inputs, outputs and attributes of the call; all other
+    /// names are new ones.
+    ///
+    /// Errors    runner_error: the function calls itself, or has not the inputs, outputs and attributes of the
+    ///           call; its nodes form a cycle; the calls have more than 100,000 nodes.
+    google::protobuf::RepeatedPtrField<onnx::NodeProto> expand(
+        function const& called, onnx::NodeProto const& call);
+
+private:
+    void require_end(function const& called);
+    void visit(function const& each, std::unordered_set<function const*>& entered);
+
+    std::unordered_map<std::string, function> functions_{};
+    std::unordered_set<function const*> ending_{}; ///< those that do not call themselves
+    unused_names names_;
+    std::size_t nodes_ = 0;
+};
+
+} // namespace runner

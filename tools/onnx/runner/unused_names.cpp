@@ -1,0 +1,20 @@
+#include "unused_names.hpp"
+
+namespace runner {
+
+void unused_names::add(onnx::GraphProto const& graph)
+{
+    for (auto const& each : graph.input())
+        used_.insert(each.name());
+    for (auto const& each : graph.initializer())
+        used_.insert(each.name());
+    for (auto const& node : graph.node()) {
+        used_.insert(node.input().begin(), node.input().end());
+        used_.insert(node.output().begin(), node.output().end());
+        for (auto const& attribute : node.attribute())
+            if (attribute.type() == onnx::AttributeProto::GRAPH)
+                add(attribute.g());
+    }
+}
+
+} // namespace runner
