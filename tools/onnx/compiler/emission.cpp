@@ -198,7 +198,8 @@ bool emission::take_state(variable& value, variable const& state, std::vector<no
 {
     auto const& dims = value.type.shape();
     if (!value.code.empty() || !state.is_in_state || state.home != value.home || state.type != value.type ||
-        std::any_of(dims.begin(), dims.end(), [](xloom::dim const& each) { return each.is_unknown(); }) ||
+        (value.type.is_tensor() && std::any_of(dims.begin(), dims.end(),
+                                       [](xloom::dim const& each) { return each.is_unknown(); })) ||
         is_viewed_in(makers, state))
         return false;
     value.code = state.code;

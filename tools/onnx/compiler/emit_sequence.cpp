@@ -34,24 +34,28 @@ void sequence_at(emission& out, node& each)
                                   only_item(out, each.input(1))));
 }
 
-void sequence_insert(emission& out, node& each)
+/// Returns the output of a node that changes a sequence, which has its values already: those of a carried
+/// state in place.
+std::string changed(emission& out, node& each)
 {
     out.include(sequence_header);
-    std::string const sequence = out.operand(each.input(0)), item = owned(out, each.input(1));
-    std::string const position = each.has(2) ? ", " + only_item(out, each.input(2)) : "";
+    take_state(out, each, 0, 0);
     std::string const target = out.target(each.output());
-    out.line("{} = {};", target, sequence);
-    out.line("xloom_onnx::sequence_insert({}, {}{});", target, item, position);
+    assign(out, target, each.input(0));
+    return target;
+}
+
+void sequence_insert(emission& out, node& each)
+{
+    std::string const item = owned(out, each.input(1));
+    std::string const position = each.has(2) ? ", " + only_item(out, each.input(2)) : "";
+    out.line("xloom_onnx::sequence_insert({}, {}{});", changed(out, each), item, position);
 }
 
 void sequence_erase(emission& out, node& each)
 {
-    out.include(sequence_header);
-    std::string const sequence = out.operand(each.input(0));
     std::string const position = each.has(1) ? ", " + only_item(out, each.input(1)) : "";
-    std::string const target = out.target(each.output());
-    out.line("{} = {};", target, sequence);
-    out.line("xloom_onnx::sequence_erase({}{});", target, position);
+    out.line("xloom_onnx::sequence_erase({}{});", changed(out, each), position);
 }
 
 void sequence_length(emission& out, node& each)

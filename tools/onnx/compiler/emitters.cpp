@@ -72,7 +72,8 @@ void emit_nodes(emission& out, block& of)
 
 void take_state(emission& out, node& each, std::size_t i, std::size_t k)
 {
-    if (each.has(i) && each.wants(k) && each.input(i).uses == 1 && static_shape(each.output(k).type))
+    if (each.has(i) && each.wants(k) && each.input(i).uses == 1 &&
+        (static_shape(each.output(k).type) || !each.output(k).type.is_tensor()))
         out.take_state(each.output(k), each.input(i), {&each});
 }
 

@@ -35,8 +35,8 @@ emitter const* find_emitter(std::string const& name);
 /// Writes the nodes of a block, chains of element-wise ones fused.
 void emit_nodes(emission& out, block& of);
 
-/// Lets output k take the memory of input i if that is a carried state of the same static shape that no other
-/// node needs. For functions that work in place where both have the same memory.
+/// Lets output k take the memory of input i if that is a carried state of the same static shape, or a carried
+/// sequence, that no other node needs. For functions that work in place where both have the same memory.
 void take_state(emission& out, node& each, std::size_t i, std::size_t k);
 
 /// Writes the assignment of a value to storage of the same C++ type, which may be a view.

@@ -32,8 +32,8 @@ public:
     /// Returns the nodes of a call in order, with the inputs, outputs and attributes of the call; all other
     /// names are new ones.
     ///
-    /// Errors    runner_error: the function calls itself, or has not the inputs, outputs and attributes of the
-    ///           call; its nodes form a cycle; the calls have more than 100,000 nodes.
+    /// Errors    runner_error: the function calls itself, or lacks inputs, outputs or attributes of the call;
+    ///           its nodes form a cycle; the calls have more than 100,000 nodes.
     google::protobuf::RepeatedPtrField<onnx::NodeProto> expand(
         function const& called, onnx::NodeProto const& call);
 

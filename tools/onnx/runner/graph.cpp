@@ -463,7 +463,11 @@ value const& call::at(std::size_t i) const
 
 bool call::is_expiring(std::size_t i) const
 {
-    return i < last_uses_.size() && last_uses_[i] && at(i).is_tensor() && !tensor_at(i).is_shared();
+    if (i >= last_uses_.size() || !last_uses_[i])
+        return false;
+    value const& input = at(i);
+    return (input.is_tensor() && !input.as_tensor().is_shared()) ||
+           (input.is_sequence() && !input.as_sequence().is_shared());
 }
 
 tensor call::own_tensor_at(std::size_t i) const
@@ -473,6 +477,18 @@ tensor call::own_tensor_at(std::size_t i) const
         return from;
     tensor copy(from.type(), from.shape());
     copy_items(from, 0, copy, 0, from.size());
+    return copy;
+}
+
+sequence call::own_sequence_at(std::size_t i) const
+{
+    sequence const& from = at(i).as_sequence();
+    if (is_expiring(i))
+        return from;
+    sequence copy;
+    copy.reserve(from.size());
+    for (value const& each : from)
+        copy.push_back(each);
     return copy;
 }
 

@@ -152,6 +152,8 @@ public:
     /// Returns a tensor of input i's items that may be written: in their place if nothing else reads them,
     /// else a copy.
     tensor own_tensor_at(std::size_t i) const;
+    /// Returns a sequence of input i's values that may be written, in the same way.
+    sequence own_sequence_at(std::size_t i) const;
     /// Returns a tensor to be written: in place of the first of these inputs that has this type and shape and
     /// that nothing else reads, else a new one. Requires that the operator reads items before it writes
     /// there.

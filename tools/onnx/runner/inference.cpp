@@ -45,6 +45,20 @@ bool has_dims(tensor const& t, partial_shape const& inferred)
                });
 }
 
+/// True if every value of one type has the other, too.
+bool is_within(partial_type const& type, partial_type const& wider)
+{
+    if (!type.is_tensor() || !wider.is_tensor() ||
+        (wider.element() != element_type::undefined && wider.element() != type.element()))
+        return false;
+    partial_shape const &dims = type.shape(), &of_wider = wider.shape();
+    auto const has_dim = [](xloom::dim const& own, xloom::dim const& d) {
+        return !d.has_value() || (own.has_value() && own.value() == d.value());
+    };
+    return !of_wider.has_rank() || (dims.has_rank() && std::equal(dims.begin(), dims.end(), of_wider.begin(),
+                                                           of_wider.end(), has_dim));
+}
+
 /// What is in a sequence or optional. Writers of models used to leave an empty shape where they knew none.
 partial_type content_of(onnx::TypeProto const& proto)
 {
@@ -97,8 +111,9 @@ bool agrees(value const& v, partial_type const& inferred)
         if (!v.is_sequence())
             return false;
         partial_type const element = inferred.inner();
-        return std::all_of(v.as_sequence().begin(), v.as_sequence().end(),
-            [&](value const& each) { return agrees(each, element); });
+        return is_within(v.as_sequence().common_type(), element) ||
+               std::all_of(v.as_sequence().begin(), v.as_sequence().end(),
+                   [&](value const& each) { return agrees(each, element); });
     }
     case type_kind::optional:
         if (!v.is_optional()) // a Loop may carry an optional in and its content out

@@ -1,12 +1,15 @@
 // Values that are freed after their last use, and results in the memory of what nothing reads any more.
 
 #include <algorithm>
+#include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
+#include "hostile_model.hpp"
 #include "text_model.hpp"
 
 using namespace runner;
@@ -116,4 +119,37 @@ TEST_CASE("a value is freed after its last use")
     std::ranges::fill(x.items<float>(), 1.0f);
     with_budget const limits({.bytes = 1'500'000});
     CHECK(error_of("g (float[100, 1000] x) => (y) { " + nodes + " y = Transpose(a20) }", {x}) == "none");
+}
+
+TEST_CASE("a sequence is changed in place where nothing else reads it")
+{
+    std::string const start = "g (float[2] x) => (int64 p, int64 q) { a = SequenceConstruct(x, x) ";
+    using counts = std::pair<std::int64_t, std::int64_t>;
+    auto const lengths = [&](std::string const& nodes) {
+        auto const results = model(model_of(graph_of(start + nodes + " }"), 24)).run({of({2}, {1, -2})});
+        return counts(results.at(0).as_tensor().items<std::int64_t>()[0],
+            results.at(1).as_tensor().items<std::int64_t>()[0]);
+    };
+    CHECK(lengths("b = SequenceInsert(a, x) p = SequenceLength(a) q = SequenceLength(b)") == counts(2, 3));
+    CHECK(lengths("b = SequenceErase(a) p = SequenceLength(a) q = SequenceLength(b)") == counts(2, 1));
+    CHECK(lengths("s = Identity(a) b = SequenceInsert(a, x) p = SequenceLength(s) q = SequenceLength(b)") ==
+          counts(2, 3));
+    CHECK(lengths("b = SequenceInsert(a, x) c = SequenceErase(b) p = SequenceLength(c) q = Identity(p)") ==
+          counts(2, 2));
+}
+
+TEST_CASE("a list that grows in a loop costs what it gains")
+{
+    onnx::GraphProto grows = graph_of(
+        "g (int64 n, float[2] x) => (int64 p) { c = Constant<value = bool {1}>() none = SequenceEmpty() "
+        "all = Loop<body = b (int64 i, bool go, float[2] s) => (bool go2, float[2] t) "
+        "{ go2 = Identity(go) t = SequenceInsert(s, x) }>(n, c, none) p = SequenceLength(all) }");
+    onnx::GraphProto& body = *grows.mutable_node(2)->mutable_attribute(0)->mutable_g();
+    body.mutable_input(2)->clear_type(); // a sequence, which the text form has not
+    body.mutable_output(1)->clear_type();
+    double const before = own_seconds();
+    auto const results =
+        model(model_of(grows, 24)).run({tensor::scalar(std::int64_t{20'000}), of({2}, {1, 2})});
+    CHECK(results.at(0).as_tensor().items<std::int64_t>()[0] == 20'000);
+    CHECK(own_seconds() - before < patience); // minutes, if each iteration copied or checked all items
 }

@@ -77,12 +77,11 @@ types sequence_at_type(typing const& node)
 
 values sequence_insert(call const& node)
 {
-    sequence const& all = node.at(0).as_sequence();
-    std::size_t const position = node.has(2) ? position_of(node, 2, all.size(), true) : all.size();
-    sequence result;
-    result.reserve(all.size() + 1);
-    for (std::size_t i = 0; i <= all.size(); ++i)
-        result.push_back(i == position ? node.tensor_at(1) : all[i < position ? i : i - 1]);
+    tensor const added = node.tensor_at(1);
+    std::size_t const count = node.at(0).as_sequence().size(),
+                      position = node.has(2) ? position_of(node, 2, count, true) : count;
+    sequence result = node.own_sequence_at(0);
+    result.insert(position, added);
     return {value(result)};
 }
 
@@ -95,14 +94,10 @@ types sequence_insert_type(typing const& node)
 
 values sequence_erase(call const& node)
 {
-    sequence const& all = node.at(0).as_sequence();
-    std::size_t const position =
-        node.has(1) ? position_of(node, 1, all.size(), false) : last_position(all.size());
-    sequence result;
-    result.reserve(all.size() - 1);
-    for (std::size_t i = 0; i < all.size(); ++i)
-        if (i != position)
-            result.push_back(all[i]);
+    std::size_t const count = node.at(0).as_sequence().size(),
+                      position = node.has(1) ? position_of(node, 1, count, false) : last_position(count);
+    sequence result = node.own_sequence_at(0);
+    result.erase(position);
     return {value(result)};
 }
 
