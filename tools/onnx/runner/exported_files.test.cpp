@@ -240,8 +240,24 @@ TEST_CASE("calls that a function does not allow")
     std::string const g = function_of("g (a) => (b) { b = own.h(a) }"),
                       h = function_of("h (a) => (b) { b = own.g(a) }");
     CHECK(complaint_about(model_with(g + h, "y = own.g(x)")) == "g: the function 'own.g' calls itself");
-    CHECK(complaint_about(model_with(function_of("f (a) => (b) { b = Neg(c) }"), "y = own.f(x)")) ==
-          "f: Neg: its input 'c' is made by no node before it");
+    // A function does not see the values of a call.
+    CHECK(complaint_about(model_with(function_of("f (a) => (b) { b = Neg(x) }"), "y = own.f(x)")) ==
+          "f: Neg: its input 'f/x' is made by no node before it");
+}
+
+TEST_CASE("functions of one name that differ in their overload")
+{
+    constexpr int of_function = 13, of_node = 8; // the fields, which ONNX 1.16 added
+    std::string const f = function_of("f (a) => (b) { b = Neg(a) }"),
+                      g = function_of("f (a) => (b) { b = Abs(a) }");
+    onnx::ModelProto proto = model_with(f + g, "y = own.f(x)");
+    auto const add = [](auto& message, int field) {
+        message.GetReflection()->MutableUnknownFields(&message)->AddLengthDelimited(field, "absolute");
+    };
+    add(*proto.mutable_functions(1), of_function);
+    CHECK(result_of(proto) == floats{-1, 2});
+    add(*proto.mutable_graph()->mutable_node(0), of_node);
+    CHECK(result_of(proto) == floats{1, 2});
 }
 
 TEST_CASE("functions that multiply their nodes, or are very deep, end with an error")

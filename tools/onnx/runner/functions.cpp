@@ -1,6 +1,7 @@
 #include "functions.hpp"
 
 #include <algorithm>
+#include <vector>
 
 #include <google/protobuf/unknown_field_set.h>
 
@@ -17,24 +18,56 @@ using node_list = google::protobuf::RepeatedPtrField<onnx::NodeProto>;
 
 constexpr std::size_t most_nodes = 100'000, deepest_call = 100;
 
-std::string name_of(onnx::FunctionProto const& proto) { return full_name(proto.domain(), proto.name()); }
+/// Returns the entries of a field of texts or messages, which a release of ONNX that is older than the field
+/// keeps as an unknown one.
+template <class Message>
+std::vector<std::string> entries_of(Message const& of, int number)
+{
+    std::vector<std::string> entries;
+    auto const& reflection = *of.GetReflection();
+    auto const* const field = of.GetDescriptor()->FindFieldByNumber(number);
+    if (field != nullptr && field->is_repeated())
+        for (int i = 0; i < reflection.FieldSize(of, field); ++i)
+            entries.push_back(reflection.GetRepeatedMessage(of, field, i).SerializeAsString());
+    else if (field != nullptr)
+        entries.push_back(reflection.GetString(of, field));
+    auto const& unknown = reflection.GetUnknownFields(of);
+    for (int i = 0; i < unknown.field_count(); ++i)
+        if (auto const& each = unknown.field(i);
+            each.number() == number && each.type() == google::protobuf::UnknownField::TYPE_LENGTH_DELIMITED)
+            entries.push_back(each.length_delimited());
+    return entries;
+}
 
-/// Returns the attributes of a function that have defaults. Releases of ONNX before 1.13 do not know the
-/// field, which is FunctionProto's attribute_proto.
+/// Returns the attributes of a function that have defaults: attribute_proto, of ONNX 1.13.
 std::unordered_map<std::string, onnx::AttributeProto> defaults_of(onnx::FunctionProto const& proto)
 {
-    constexpr int attribute_proto = 11;
     std::unordered_map<std::string, onnx::AttributeProto> defaults;
-    auto const& unknown = proto.GetReflection()->GetUnknownFields(proto);
-    for (int i = 0; i < unknown.field_count(); ++i) {
-        auto const& field = unknown.field(i);
+    for (std::string const& entry : entries_of(proto, 11)) {
         onnx::AttributeProto attribute;
-        if (field.number() == attribute_proto &&
-            field.type() == google::protobuf::UnknownField::TYPE_LENGTH_DELIMITED &&
-            attribute.ParseFromString(field.length_delimited()))
+        if (attribute.ParseFromString(entry))
             defaults.emplace(attribute.name(), attribute);
     }
     return defaults;
+}
+
+/// Returns a function's or a call's name, with the overload of ONNX 1.16.
+template <class Message>
+std::string overloaded(std::string name, Message const& of, int overload)
+{
+    for (std::string const& entry : entries_of(of, overload))
+        name += entry.empty() ? "" : ":" + entry;
+    return name;
+}
+
+std::string name_of(onnx::FunctionProto const& proto)
+{
+    return overloaded(full_name(proto.domain(), proto.name()), proto, 13);
+}
+
+std::string name_of(onnx::NodeProto const& call)
+{
+    return overloaded(full_name(call.domain(), call.op_type()), call, 8);
 }
 
 /// Calls f(node) for all nodes of a list and of their bodies.
@@ -76,7 +109,7 @@ public:
     node_list nodes()
     {
         onnx::FunctionProto const& proto = called_.proto;
-        node_list made = proto.node();
+        node_list made = proto.node(), copies;
         renaming names;
         for (int i = 0; i < proto.input_size(); ++i)
             names.of.emplace(proto.input(i), i < call_.input_size() ? call_.input(i) : "");
@@ -84,11 +117,12 @@ public:
             if (std::string const& to = call_.output(k); !to.empty()) {
                 auto const [place, is_new] = names.of.emplace(proto.output(k), to);
                 if (!is_new) // an input, or an output before it
-                    add_identity(made, proto.output(k), to);
+                    add_identity(copies, place->second, to);
             }
         define_outputs(proto.node(), names);
         for (onnx::NodeProto& node : made)
             take(node, names);
+        made.MergeFrom(copies);
         return made;
     }
 
@@ -143,7 +177,7 @@ private:
     void define(std::string const& name, renaming& names)
     {
         if (!name.empty() && !names.of.contains(name))
-            names.of.emplace(name, new_names_.make(called_.proto.name() + "/" + name));
+            names.of.emplace(name, new_name(name));
     }
     void define_outputs(node_list const& nodes, renaming& names)
     {
@@ -152,11 +186,16 @@ private:
                 define(output, names);
     }
 
-    /// Returns the new name of a value; the old one if no node makes it.
-    static std::string renamed(std::string const& name, renaming const& names)
+    std::string new_name(std::string const& name)
+    {
+        return new_names_.make(called_.proto.name() + "/" + name);
+    }
+
+    /// Returns the new name of a value; one that no value has if no node of the function makes it.
+    std::string renamed(std::string const& name, renaming const& names)
     {
         std::string const* const found = names.find(name);
-        return found == nullptr ? name : *found;
+        return name.empty() ? name : found == nullptr ? new_name(name) : *found;
     }
 
     onnx::AttributeProto const* find(std::string const& attribute) const
@@ -184,7 +223,9 @@ function_table::function_table(onnx::ModelProto const& model) : names_(model.gra
 
 function const* function_table::find(onnx::NodeProto const& node) const
 {
-    auto const found = functions_.find(full_name(node.domain(), node.op_type()));
+    if (functions_.empty())
+        return nullptr;
+    auto const found = functions_.find(name_of(node));
     return found == functions_.end() ? nullptr : &found->second;
 }
 
@@ -224,8 +265,9 @@ node_list function_table::expand(function const& called, onnx::NodeProto const& 
         if (std::ranges::count(proto.attribute(), attribute.name()) == 0 &&
             !called.defaults.contains(attribute.name()))
             throw runner_error("the function has no attribute " + in_quotes(attribute.name()));
-    nodes_ += static_cast<std::size_t>(proto.node_size()) + 1;
-    if (nodes_ > most_nodes)
+    taken_.grow(proto.ByteSizeLong());
+    for_each_node(proto.node(), [&](onnx::NodeProto const&) { ++nodes_; });
+    if (++nodes_ > most_nodes)
         throw runner_error(fmt::format("calls of the model's functions have more than {} nodes", most_nodes));
     node_list nodes = expansion(called, call, names_).nodes();
     sort_nodes(nodes);

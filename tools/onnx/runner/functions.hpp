@@ -8,6 +8,7 @@
 
 #include <onnx/onnx_pb.h>
 
+#include "budget.hpp"
 #include "unused_names.hpp"
 
 namespace runner {
@@ -44,7 +45,8 @@ private:
     std::unordered_map<std::string, function> functions_{};
     std::unordered_set<function const*> ending_{}; ///< those that do not call themselves
     unused_names names_;
-    std::size_t nodes_ = 0;
+    std::size_t nodes_ = 0; ///< of all calls, in bodies too
+    reservation taken_{};
 };
 
 } // namespace runner
