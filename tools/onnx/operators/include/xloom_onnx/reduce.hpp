@@ -216,14 +216,14 @@ struct reduced_layout {
     }
 };
 
-/// Returns one result, by eight chains of additions in each contiguous run.
+/// Returns one result of `count` items, by eight chains of additions in each contiguous run.
 template <class F, class T>
-auto reduce_runs(T const* from, reduced_layout const& layout)
+auto reduce_runs(T const* from, row_walk<1> const& runs, std::size_t count)
 {
     constexpr std::size_t lanes = 8;
     std::array<decltype(F::template start<T>()), lanes> states;
     states.fill(F::template start<T>());
-    for (row_walk<1> walk(layout.reduced, {layout.reduced_steps}); !walk.done(); walk.next()) {
+    auto const add_run = [&](row_walk<1> const& walk) {
         T const* const run = from + walk.offset(0);
         std::size_t const length = walk.length();
         if (walk.stride(0) == 1) {
@@ -237,7 +237,12 @@ auto reduce_runs(T const* from, reduced_layout const& layout)
             for (std::size_t i = 0; i < length; ++i)
                 F::template add<T>(states[i % lanes], run[static_cast<std::ptrdiff_t>(i) * walk.stride(0)]);
         }
-    }
+    };
+    if (runs.length() == count)
+        add_run(runs);
+    else
+        for (row_walk<1> walk = runs; !walk.done(); walk.next())
+            add_run(walk);
     for (std::size_t width = lanes / 2; width != 0; width /= 2)
         for (std::size_t k = 0; k < width; ++k)
             F::template join<T>(states[k], states[k + width]);
@@ -254,11 +259,12 @@ void reduce(T const* from, T* to, xloom::shape const& dims, axis_set const& set)
         return;
     }
     if (layout.ends_reduced) {
+        row_walk<1> const runs(layout.reduced, {layout.reduced_steps});
         for (row_walk<1> walk(layout.kept, {layout.kept_steps}); !walk.done(); walk.next())
             for (std::size_t i = 0; i < walk.length(); ++i)
                 *to++ = F::template finish<T>(
                     reduce_runs<F>(
-                        from + walk.offset(0) + static_cast<std::ptrdiff_t>(i) * walk.stride(0), layout),
+                        from + walk.offset(0) + static_cast<std::ptrdiff_t>(i) * walk.stride(0), runs, count),
                     count);
         return;
     }
