@@ -6,7 +6,6 @@
 // weights: of overlapping rows where the kernel has one row, of copied windows where it has more.
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -16,59 +15,30 @@
 
 #include <xloom/kernels.hpp>
 #include <xloom/recurrent/packed_matrix.hpp>
-#include <xloom_onnx/axes.hpp>
 #include <xloom_onnx/product.hpp>
 #include <xloom_onnx/view.hpp>
+#include <xloom_onnx/windows.hpp>
 #include <xloom_onnx/workspace.hpp>
 
 namespace xloom_onnx {
 
-enum class auto_pad { notset, valid, same_upper, same_lower };
-
 struct conv_options {
     integers strides{}, dilations{}; ///< omitted: 1 for each spatial axis
     integers pads{};                 ///< before each spatial axis, then after each; omitted: 0
-    std::int64_t group = 1;
     xloom_onnx::auto_pad auto_pad = xloom_onnx::auto_pad::notset;
     integers kernel_shape{}; ///< omitted: that of w
+    std::int64_t group = 1;
 };
 
 namespace detail {
 
-/// A convolution along one spatial axis.
-struct spatial_axis {
-    std::int64_t input = 1, kernel = 1, output = 1;
-    std::int64_t stride = 1, dilation = 1, before = 0;
-
-    std::int64_t extent() const { return (kernel - 1) * dilation + 1; }
-    /// Returns the length of the padded input as far as it is read.
-    std::int64_t padded() const { return (output - 1) * stride + extent(); }
-    std::int64_t position(std::int64_t place, std::int64_t k) const
-    {
-        return place * stride + k * dilation - before;
-    }
-    bool contains(std::int64_t at) const { return 0 <= at && at < input; }
-};
-
-/// A convolution along fewer axes is one along three, whose first have one item.
-struct conv_layout {
-    std::array<spatial_axis, 3> axes{};
+struct conv_layout : window_layout {
     std::size_t batch, groups, channels, kernels; ///< channels and kernels of one group
     xloom::shape result;
 
     /// Errors    shape_error, option_error.
     conv_layout(xloom::shape const& x, xloom::shape const& w, conv_options const& options);
 
-    std::size_t product_of(std::int64_t spatial_axis::*length) const
-    {
-        std::size_t product = 1;
-        for (spatial_axis const& axis : axes)
-            product *= static_cast<std::size_t>(axis.*length);
-        return product;
-    }
-    std::size_t inputs() const { return product_of(&spatial_axis::input); }
-    std::size_t kernel_items() const { return product_of(&spatial_axis::kernel); }
-    std::size_t outputs() const { return product_of(&spatial_axis::output); }
     /// Returns the number of items of a window.
     std::size_t depth() const { return channels * kernel_items(); }
 
@@ -118,42 +88,6 @@ struct conv_layout {
     }
 };
 
-/// Returns numbers of an option: `count` of them, none below `least`.
-inline integers conv_numbers(integers const& given, char const* name, std::size_t count, std::int64_t least)
-{
-    if (given.empty()) {
-        integers all;
-        all.resize(count, least);
-        return all;
-    }
-    bool is_possible = given.size() == count;
-    for (std::int64_t const n : given)
-        is_possible = is_possible && least <= n && n < std::int64_t{1} << 31;
-    if (!is_possible)
-        xloom::kernels::fail<xloom::option_error>("xloom_onnx::conv: its ", name, " are ", given);
-    return given;
-}
-
-/// Sets the output's length along an axis, and the padding before it.
-inline void fit(spatial_axis& axis, auto_pad pad, std::int64_t before, std::int64_t after)
-{
-    if (axis.kernel == 0)
-        xloom::kernels::fail<xloom::shape_error>("xloom_onnx::conv: a kernel has no items");
-    if (pad == auto_pad::same_upper || pad == auto_pad::same_lower) {
-        axis.output = axis.input / axis.stride + (axis.input % axis.stride != 0 ? 1 : 0);
-        std::int64_t const total =
-            (std::max)(std::int64_t{0}, (axis.output - 1) * axis.stride + axis.extent() - axis.input);
-        axis.before = pad == auto_pad::same_upper ? total / 2 : total - total / 2;
-        return;
-    }
-    axis.before = pad == auto_pad::valid ? 0 : before;
-    std::int64_t const room = axis.input + axis.before + (pad == auto_pad::valid ? 0 : after) - axis.extent();
-    if (room < 0)
-        xloom::kernels::fail<xloom::shape_error>("xloom_onnx::conv: a kernel of ", axis.extent(),
-            " items does not fit into ", axis.input, " padded ones");
-    axis.output = room / axis.stride + 1;
-}
-
 inline conv_layout::conv_layout(xloom::shape const& x, xloom::shape const& w, conv_options const& options)
 {
     static constexpr std::string_view op = "xloom_onnx::conv";
@@ -170,24 +104,11 @@ inline conv_layout::conv_layout(xloom::shape const& x, xloom::shape const& w, co
             op, ": X and W have the shapes ", x, " and ", w, " in ", options.group, " groups");
     channels = x[1] / groups;
     kernels = w[0] / groups;
-    std::size_t const count = rank - 2;
-    integers const strides = conv_numbers(options.strides, "strides", count, 1),
-                   dilations = conv_numbers(options.dilations, "dilations", count, 1),
-                   pads = conv_numbers(options.pads, "pads", 2 * count, 0);
-    result = {batch, w[0]};
-    for (std::size_t i = 0; i < count; ++i) {
-        if (x[2 + i] >> 31 != 0 || w[2 + i] >> 31 != 0)
-            fail<xloom::shape_error>(op, ": the shapes ", x, " and ", w, " are too large");
-        spatial_axis& axis = axes[i + axes.size() - count];
-        axis.input = static_cast<std::int64_t>(x[2 + i]);
-        axis.kernel = static_cast<std::int64_t>(w[2 + i]);
-        axis.stride = strides[i];
-        axis.dilation = dilations[i];
-        fit(axis, options.auto_pad, pads[i], pads[i + count]);
-        result.push_back(static_cast<std::size_t>(axis.output));
-    }
+    xloom::shape const kernel(w.begin() + 2, w.end());
+    axes = window_layout(op, x, kernel, options).axes;
+    result = result_shape(x, w[0]);
     check_size(op, result, sizeof(double));
-    bool fits = options.kernel_shape.empty() || options.kernel_shape.size() == count;
+    bool fits = options.kernel_shape.empty() || options.kernel_shape.size() == kernel.size();
     for (std::size_t i = 0; fits && i < options.kernel_shape.size(); ++i)
         fits = options.kernel_shape[i] == static_cast<std::int64_t>(w[2 + i]);
     if (!fits)
@@ -340,13 +261,8 @@ void for_each_kernel_offset(conv_layout const& layout, F const& f)
                 f(kernel_offset{i, j, k});
 }
 
-/// A range of outputs along an axis.
-struct output_range {
-    std::int64_t begin, end;
-};
-
 /// Returns the outputs whose input at the shift of a kernel's item is no padding.
-inline output_range covered_outputs(spatial_axis const& axis, std::int64_t shift)
+inline position_range covered_outputs(spatial_axis const& axis, std::int64_t shift)
 {
     std::int64_t const left = axis.input - shift;
     return {shift >= 0 ? 0 : (-shift + axis.stride - 1) / axis.stride,
