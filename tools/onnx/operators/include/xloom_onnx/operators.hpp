@@ -9,6 +9,7 @@
 #include <xloom_onnx/gather.hpp>
 #include <xloom_onnx/matmul.hpp>
 #include <xloom_onnx/pad.hpp>
+#include <xloom_onnx/pool.hpp>
 #include <xloom_onnx/reduce.hpp>
 #include <xloom_onnx/reshape.hpp>
 #include <xloom_onnx/reverse_sequence.hpp>
