@@ -1,4 +1,4 @@
-// MatMul, Gemm, Conv: constant weights are packed once.
+// MatMul, Gemm, Conv: constant weights are packed once. Pools.
 
 #include <algorithm>
 
@@ -92,15 +92,14 @@ void gemm(emission& out, node& each)
     c.output().text(fmt::format("{{{}}}", fmt::join(options, ", "))).text(out.workspace()).emit();
 }
 
-std::vector<std::string> conv_options(node const& each)
+/// What Conv and the pools share.
+std::vector<std::string> window_options(node const& each)
 {
     auto const view = each.view();
     std::vector<std::string> options;
     for (char const* const name : {"strides", "dilations", "pads"})
         if (view.has_attribute(name))
             options.push_back(fmt::format(".{} = {}", name, list_of(view.integers(name))));
-    if (std::int64_t const group = view.integer("group", 1); group != 1)
-        options.push_back(".group = " + number_literal(group));
     std::string const pad = view.text("auto_pad", "NOTSET");
     if (pad == "VALID" || pad == "SAME_UPPER" || pad == "SAME_LOWER") {
         std::string lower = pad;
@@ -112,6 +111,14 @@ std::vector<std::string> conv_options(node const& each)
     }
     if (view.has_attribute("kernel_shape"))
         options.push_back(fmt::format(".kernel_shape = {}", list_of(view.integers("kernel_shape"))));
+    return options;
+}
+
+std::vector<std::string> conv_options(node const& each)
+{
+    std::vector<std::string> options = window_options(each);
+    if (std::int64_t const group = each.view().integer("group", 1); group != 1)
+        options.push_back(".group = " + number_literal(group));
     return options;
 }
 
@@ -138,6 +145,44 @@ void conv(emission& out, node& each)
     c.emit();
 }
 
+std::string pool_options(node const& each)
+{
+    std::vector<std::string> options = window_options(each);
+    for (auto const& [attribute, option] : {std::pair{"ceil_mode", "ceil_mode"},
+             {"count_include_pad", "count_include_pad"}, {"storage_order", "column_major"}})
+        if (each.view().integer(attribute, 0) != 0)
+            options.push_back(fmt::format(".{} = true", option));
+    return fmt::format("{{{}}}", fmt::join(options, ", "));
+}
+
+void pool(emission& out, node& each, char const* function)
+{
+    call(out, each, "pool", function)
+        .operand(0)
+        .output()
+        .text(pool_options(each))
+        .text(out.workspace())
+        .emit();
+}
+
+void max_pool(emission& out, node& each)
+{
+    if (!each.wants(1))
+        return pool(out, each, "max_pool_into");
+    call c(out, each, "pool", "max_pool_with_indices_into");
+    c.operand(0);
+    if (each.wants(0))
+        c.output();
+    else
+        c.text(out.own_memory("largest", each.input(0).type));
+    c.output(1).text(pool_options(each)).emit();
+}
+
+void global_pool(emission& out, node& each, char const* function)
+{
+    call(out, each, "pool", function).operand(0).output().emit();
+}
+
 } // namespace
 
 void add_product_emitters(emitter_table& table)
@@ -145,6 +190,10 @@ void add_product_emitters(emitter_table& table)
     table["MatMul"] = matmul;
     table["Gemm"] = gemm;
     table["Conv"] = conv;
+    table["MaxPool"] = max_pool;
+    table["AveragePool"] = named(pool, "average_pool_into");
+    table["GlobalMaxPool"] = named(global_pool, "global_max_pool_into");
+    table["GlobalAveragePool"] = named(global_pool, "global_average_pool_into");
 }
 
 } // namespace compiler

@@ -24,7 +24,7 @@ void add_view_emitters(emitter_table& table);      // Reshape .. Flatten, Slice
 void add_piece_emitters(emitter_table& table);     // Concat .. Pad, ConstantOfShape, Range
 void add_indexing_emitters(emitter_table& table);  // Gather .. Scatter
 void add_reduction_emitters(emitter_table& table); // CumSum, Softmax, ReduceSum .. ArgMin
-void add_product_emitters(emitter_table& table);   // MatMul, Gemm, Conv
+void add_product_emitters(emitter_table& table);   // MatMul, Gemm, Conv, MaxPool ..
 void add_sequence_emitters(emitter_table& table);  // SequenceEmpty .. OptionalGetElement, SequenceMap
 
 /// The emitters of all operators that are not element-wise.

@@ -40,7 +40,7 @@ void add_reduction_operators(operator_table& table);    // ReduceSum .. ReduceMi
 void add_along_axis_operators(operator_table& table);   // CumSum, CumProd, Softmax, LogSoftmax
 void add_indexing_operators(operator_table& table);     // ScatterND .. GatherND, Gather, TensorScatter
 void add_linear_operators(operator_table& table);       // MatMul, Gemm
-void add_convolution_operators(operator_table& table);  // Conv
+void add_convolution_operators(operator_table& table);  // Conv, MaxPool .. GlobalAveragePool
 void add_control_flow_operators(operator_table& table); // If, Loop
 void add_scan_operators(operator_table& table);         // Scan
 void add_recurrent_operators(operator_table& table);    // LSTM, GRU, RNN, AttnLSTM

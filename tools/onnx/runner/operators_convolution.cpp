@@ -1,6 +1,7 @@
-// Conv, along one, two or three axes.
+// Conv and the pools, along one, two or three axes.
 
 #include <xloom_onnx/conv.hpp>
+#include <xloom_onnx/pool.hpp>
 
 #include "convert.hpp"
 #include "moves.hpp"
@@ -14,12 +15,13 @@ namespace runner {
 
 namespace {
 
-xloom_onnx::conv_options options_of(node_view const& c)
+/// What Conv and the pools share.
+template <class Options>
+Options window_options(node_view const& c)
 {
-    xloom_onnx::conv_options options{.strides = c.integers("strides"),
+    Options options{.strides = c.integers("strides"),
         .dilations = c.integers("dilations"),
         .pads = c.integers("pads"),
-        .group = c.integer("group", 1),
         .kernel_shape = c.integers("kernel_shape")};
     std::string const pad = c.text("auto_pad", "NOTSET");
     if (pad == "VALID")
@@ -33,12 +35,25 @@ xloom_onnx::conv_options options_of(node_view const& c)
     return options;
 }
 
+xloom_onnx::conv_options conv_options_of(node_view const& c)
+{
+    auto options = window_options<xloom_onnx::conv_options>(c);
+    options.group = c.integer("group", 1);
+    return options;
+}
+
+/// Refuses more than three spatial axes.
+void require_few_axes(char const* op, tensor const& x)
+{
+    if (x.shape().size() > 5)
+        throw not_implemented(fmt::format("{} along more than three axes is not implemented", op));
+}
+
 std::vector<value> run_conv(call const& c)
 {
     tensor const &x = c.tensor_at(0), &w = c.tensor_at(1);
-    if (x.shape().size() > 5)
-        throw not_implemented("Conv along more than three axes is not implemented");
-    xloom_onnx::conv_options const options = options_of(c);
+    require_few_axes("Conv", x);
+    xloom_onnx::conv_options const options = conv_options_of(c);
     xloom_onnx::detail::conv_layout const layout(x.shape(), w.shape(), options);
     with_float(x.type(), []<class T>(std::type_identity<T>) {}); // no others
     element_type const type = x.type() == element_type::double_ ? x.type() : element_type::float_;
@@ -75,9 +90,130 @@ types conv_type(typing const& node)
     auto const known = known_dims(x), kernel = known_dims(w);
     if (known && kernel)
         try {
-            return type_like_first(node, xloom_onnx::conv_shape(*known, *kernel, options_of(node)));
+            return type_like_first(node, xloom_onnx::conv_shape(*known, *kernel, conv_options_of(node)));
         } catch (std::exception const&) { // the run reports it
         }
+    return type_like_first(node, dims);
+}
+
+xloom_onnx::pool_options pool_options_of(node_view const& c)
+{
+    auto options = window_options<xloom_onnx::pool_options>(c);
+    options.ceil_mode = c.integer("ceil_mode", 0) != 0;
+    options.count_include_pad = c.integer("count_include_pad", 0) != 0;
+    options.column_major = c.integer("storage_order", 0) != 0;
+    return options;
+}
+
+/// Runs a pool on an input of one type.
+template <class Fold, class T>
+void run_pool(tensor const& x, tensor& result, xloom_onnx::pool_options const& options)
+{
+    reservation const room(sizeof(T) * (x.shape().back() + 64)); // a row
+    xloom_onnx::workspace memory;
+    auto const to = writable_items_of<T>(result);
+    xloom_onnx::detail::pool_into<Fold>(items_of<T>(x), to, options, memory, require_time);
+}
+
+/// Returns the shape of a pool's output, whose cost is spent.
+xloom::shape spend_pool(xloom::shape const& x, xloom_onnx::pool_options const& options)
+{
+    xloom_onnx::detail::pool_layout const layout(x, options);
+    spend_products(static_cast<double>(xloom::element_count(layout.result)) * layout.window_items());
+    return layout.result;
+}
+
+std::vector<value> run_max_pool(call const& c)
+{
+    tensor const& x = c.tensor_at(0);
+    require_few_axes("MaxPool", x);
+    if (item_bytes(x.type()) == 1 && c.opset() < 12)
+        throw impossible_type(fmt::format("the element type {} begins with opset 12", name_of(x.type())));
+    xloom_onnx::pool_options const options = pool_options_of(c);
+    tensor result = new_tensor(x.type(), spend_pool(x.shape(), options));
+    tensor indices;
+    if (c.wants_output(1))
+        indices = new_tensor(element_type::int64, result.shape());
+    with_type_of<float, double, xloom::float16, xloom::bfloat16, std::int8_t, std::uint8_t>(
+        x.type(), [&]<class T>(std::type_identity<T>) {
+            if (!c.wants_output(1))
+                return run_pool<xloom_onnx::detail::window_max, T>(x, result, options);
+            auto const to = writable_items_of<T>(result);
+            auto const at = writable_items_of<std::int64_t>(indices);
+            xloom_onnx::detail::max_pool_with_indices_into(items_of<T>(x), to, at, options, require_time);
+        });
+    if (c.wants_output(1))
+        return {result, indices};
+    return {result};
+}
+
+std::vector<value> run_average_pool(call const& c)
+{
+    tensor const& x = c.tensor_at(0);
+    require_few_axes("AveragePool", x);
+    xloom_onnx::pool_options const options = pool_options_of(c);
+    tensor result = new_tensor(x.type(), spend_pool(x.shape(), options));
+    with_float(x.type(), [&]<class T>(std::type_identity<T>) {
+        run_pool<xloom_onnx::detail::window_mean, T>(x, result, options);
+    });
+    return {result};
+}
+
+/// Returns a dimension of a pool's output.
+xloom::dim pooled(xloom::dim const& x, xloom_onnx::pool_options const& options, std::size_t axis)
+{
+    if (!x.has_value() || x.value() < 0)
+        return xloom::unknown;
+    std::size_t const count = options.kernel_shape.size();
+    auto const numbers_of = [&](xloom_onnx::integers const& all) {
+        xloom_onnx::integers own;
+        for (std::size_t i = axis; i < all.size(); i += count)
+            own.push_back(all[i]);
+        return own;
+    };
+    xloom_onnx::pool_options own = options;
+    for (auto const member : {&xloom_onnx::pool_options::strides, &xloom_onnx::pool_options::dilations,
+             &xloom_onnx::pool_options::pads, &xloom_onnx::pool_options::kernel_shape})
+        own.*member = numbers_of(options.*member);
+    try {
+        return static_cast<std::int64_t>(
+            xloom_onnx::pool_shape({1, 1, static_cast<std::size_t>(x.value())}, own)[2]);
+    } catch (xloom::error const&) { // the run reports it
+        return xloom::unknown;
+    }
+}
+
+types pool_type(typing const& node)
+{
+    partial_shape dims = node.shape_at(0);
+    xloom_onnx::pool_options const options = pool_options_of(node);
+    for (std::size_t a = 2; a < dims.rank(); ++a)
+        dims[a] =
+            dims.rank() == 2 + options.kernel_shape.size() ? pooled(dims[a], options, a - 2) : xloom::unknown;
+    types result = type_like_first(node, dims);
+    if (node.wants_output(1))
+        result.push_back(xloom::tensor_type(element_type::int64, dims));
+    return result;
+}
+
+template <auto const& F>
+std::vector<value> run_global_pool(call const& c)
+{
+    tensor const& x = c.tensor_at(0);
+    xloom::shape dims = x.shape();
+    std::fill(dims.begin() + std::min<std::size_t>(2, dims.size()), dims.end(), 1);
+    tensor result = new_tensor(x.type(), dims);
+    with_float(x.type(), [&]<class T>(std::type_identity<T>) {
+        xloom_onnx::detail::global_pool_into(F, items_of<T>(x), writable_items_of<T>(result));
+    });
+    return {result};
+}
+
+types global_pool_type(typing const& node)
+{
+    partial_shape dims = node.shape_at(0);
+    for (std::size_t a = 2; a < dims.rank(); ++a)
+        dims[a] = 1;
     return type_like_first(node, dims);
 }
 
@@ -85,10 +221,21 @@ types conv_type(typing const& node)
 
 void add_convolution_operators(operator_table& table)
 {
-    table["Conv"] = {{{1, "rro", "r",
-                         "auto_pad:string dilations:ints group:int kernel_shape:ints pads:ints "
-                         "strides:ints"}},
-        run_conv, conv_type};
+    std::string const windows = "auto_pad:string pads:ints strides:ints ";
+    table["Conv"] = {
+        {{1, "rro", "r", windows + "dilations:ints group:int kernel_shape:ints"}}, run_conv, conv_type};
+    std::string const pool = windows + "kernel_shape:ints! ";
+    table["MaxPool"] = {{{1, "r", "r", pool}, {8, "r", "ro", pool + "storage_order:flag"},
+                            {10, "r", "ro", pool + "ceil_mode:flag dilations:ints storage_order:flag"}},
+        run_max_pool, pool_type};
+    table["AveragePool"] = {
+        {{1, "r", "r", pool}, {7, "r", "r", pool + "count_include_pad:flag"},
+            {10, "r", "r", pool + "ceil_mode:flag count_include_pad:flag"},
+            {19, "r", "r", pool + "ceil_mode:flag count_include_pad:flag dilations:ints"}},
+        run_average_pool, pool_type};
+    table["GlobalMaxPool"] = {{{1, "r", "r", ""}}, run_global_pool<xloom_onnx::reduce_max>, global_pool_type};
+    table["GlobalAveragePool"] = {
+        {{1, "r", "r", ""}}, run_global_pool<xloom_onnx::reduce_mean>, global_pool_type};
 }
 
 } // namespace runner
