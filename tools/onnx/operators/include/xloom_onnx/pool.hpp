@@ -204,13 +204,13 @@ private:
         T const* const first =
             plane + (deep.position(z, planes.begin) * down.input + down.position(y, rows.begin)) * width;
         // A dilation beyond the input is never stepped by.
-        std::int64_t const row_step = (std::min)(down.dilation, down.input) * width,
-                           plane_step = (std::min)(deep.dilation, deep.input) * down.input * width;
+        std::int64_t const row_stride = (std::min)(down.dilation, down.input) * width,
+                           plane_stride = (std::min)(deep.dilation, deep.input) * down.input * width;
         auto const fold_batch = [&](std::int64_t i, auto const& load_row) {
             batch folded(Fold::template start<P>());
             for (std::int64_t p = 0; p < planes.length(); ++p)
                 for (std::int64_t r = 0; r < rows.length(); ++r)
-                    folded = Fold::fold(folded, load_row(first + (p * plane_step + r * row_step + i)));
+                    folded = Fold::fold(folded, load_row(first + (p * plane_stride + r * row_stride + i)));
             kernels::store_batch(row_ + i, folded);
         };
         std::int64_t i = 0;

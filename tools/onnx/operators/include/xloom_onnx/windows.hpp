@@ -47,7 +47,7 @@ struct spatial_axis {
                            end = left <= 0 ? 0 : (std::min)(kernel, (left - 1) / dilation + 1);
         return {(std::min)(begin, end), end};
     }
-    /// Returns the number of items of the window at a place that lie in the padded input, which a window may
+    /// Returns the number of items of the window at a place that are in the padded input, which a window may
     /// leave with ceil_mode.
     std::int64_t count_padded(std::int64_t place) const
     {
