@@ -134,10 +134,10 @@ std::unordered_map<std::string, item_function> const& table()
                  {"Max", "max"}, {"Min", "min"}, {"Mean", "mean"}, {"Sqrt", "sqrt"}, {"Exp", "exp"},
                  {"Log", "log"}, {"Reciprocal", "reciprocal"}, {"Sin", "sin"}, {"Cos", "cos"}, {"Erf", "erf"},
                  {"Floor", "floor"}, {"Ceil", "ceil"}, {"Round", "round"}, {"Relu", "relu"}, {"Tanh", "tanh"},
-                 {"Sigmoid", "sigmoid"}, {"Softplus", "softplus"}, {"Softsign", "softsign"}, {"Less", "less"},
-                 {"LessOrEqual", "less_or_equal"}, {"Greater", "greater"},
-                 {"GreaterOrEqual", "greater_or_equal"}, {"Equal", "equal"}, {"And", "and_"}, {"Or", "or_"},
-                 {"Xor", "xor_"}, {"IsNaN", "is_nan"}, {"Where", "where"}})
+                 {"Sigmoid", "sigmoid"}, {"Softplus", "softplus"}, {"Softsign", "softsign"},
+                 {"HardSwish", "hard_swish"}, {"Less", "less"}, {"LessOrEqual", "less_or_equal"},
+                 {"Greater", "greater"}, {"GreaterOrEqual", "greater_or_equal"}, {"Equal", "equal"},
+                 {"And", "and_"}, {"Or", "or_"}, {"Xor", "xor_"}, {"IsNaN", "is_nan"}, {"Where", "where"}})
             t[name] = function(to);
         t["Sum"] = [](node const& each, std::vector<std::string> const& x) {
             return x.size() == 1 ? item{x[0], true} : native("+", "add")(each, x);

@@ -1,4 +1,4 @@
-// Gather and Scatter of all kinds.
+// Gather and Scatter of all kinds, OneHot.
 
 #include <xloom/infer/indexing.hpp>
 #include <xloom/types.hpp>
@@ -76,6 +76,24 @@ void tensor_scatter(emission& out, node& each)
     c.emit();
 }
 
+void one_hot(emission& out, node& each)
+{
+    std::string depth;
+    if (auto const known = each.input(1).integers(); known && known->size() == 1) {
+        depth = number_literal((*known)[0]);
+    } else {
+        out.include("xloom_onnx/cast.hpp");
+        depth = fmt::format("xloom_onnx::cast_item<std::int64_t>({})", only_item(out, each.input(1)));
+    }
+    call(out, each, "one_hot", "one_hot_into")
+        .operand(0)
+        .text(depth)
+        .operand(2)
+        .output()
+        .option("axis", each.view().integer("axis", -1), -1)
+        .emit();
+}
+
 } // namespace
 
 void add_indexing_emitters(emitter_table& table)
@@ -86,6 +104,7 @@ void add_indexing_emitters(emitter_table& table)
         table[name] = gather("model/indexing", "gather_nd_into", "batch_dims");
     table["ScatterND"] = scatter_nd;
     table["ScatterElements"] = scatter_elements;
+    table["OneHot"] = one_hot;
     table["TensorScatter"] = tensor_scatter;
     table["Scatter"] = scatter_elements;
 }

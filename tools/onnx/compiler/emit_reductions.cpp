@@ -80,6 +80,7 @@ void add_reduction_emitters(emitter_table& table)
     table["ReduceProd"] = reduction("reduce_prod");
     table["ReduceL1"] = reduction("reduce_l1");
     table["ReduceL2"] = reduction("reduce_l2");
+    table["ReduceLogSumExp"] = reduction("reduce_log_sum_exp");
     table["ReduceSumSquare"] = reduction("reduce_sum_square");
     table["ArgMax"] = named(arg_reduce, "arg_max_into");
     table["ArgMin"] = named(arg_reduce, "arg_min_into");

@@ -40,6 +40,16 @@ void expand(emission& out, node& each)
     call(out, each, "expand", "expand_into").operand(0).integers(1).output().emit();
 }
 
+void trilu(emission& out, node& each)
+{
+    call(out, each, "trilu", "trilu_into")
+        .operand(0)
+        .text(each.has(1) ? only_item(out, each.input(1)) : "0")
+        .output()
+        .flag("upper", each.view().integer("upper", 1), true)
+        .emit();
+}
+
 void tile(emission& out, node& each)
 {
     if (each.opset() >= 6) {
@@ -69,6 +79,7 @@ void add_shape_emitters(emitter_table& table)
     table["Size"] = size;
     table["Transpose"] = transpose;
     table["Expand"] = expand;
+    table["Trilu"] = trilu;
     table["Tile"] = tile;
 }
 

@@ -20,6 +20,7 @@ emitter_table const& all_emitters()
         add_indexing_emitters(table);
         add_reduction_emitters(table);
         add_product_emitters(table);
+        add_normalization_emitters(table);
         add_sequence_emitters(table);
         return table;
     }();

@@ -29,23 +29,24 @@ struct operation {
 /// The operations by name: "Add" or "com.microsoft.AttnLSTM".
 using operator_table = std::unordered_map<std::string, operation>;
 
-void add_arithmetic_operators(operator_table& table);   // Add .. Pow, Abs, Sign, Max, Sum, Clip
-void add_function_operators(operator_table& table);     // Sqrt, Exp .. Round, Relu, Tanh .. Selu
-void add_logic_operators(operator_table& table);        // And .. Not, Less .. Equal, IsNaN, Where, Identity
-void add_cast_operators(operator_table& table);         // Cast, CastLike
-void add_constant_operators(operator_table& table);     // Constant, ConstantOfShape, Range
-void add_shape_operators(operator_table& table);        // Shape, Size, Reshape .. Transpose, Expand, Tile
-void add_piece_operators(operator_table& table);        // Concat, Split, Slice, Pad, ReverseSequence
-void add_reduction_operators(operator_table& table);    // ReduceSum .. ReduceMin, ArgMax
-void add_along_axis_operators(operator_table& table);   // CumSum, CumProd, Softmax, LogSoftmax
-void add_indexing_operators(operator_table& table);     // ScatterND .. GatherND, Gather, TensorScatter
-void add_linear_operators(operator_table& table);       // MatMul, Gemm
-void add_convolution_operators(operator_table& table);  // Conv, MaxPool .. GlobalAveragePool
-void add_control_flow_operators(operator_table& table); // If, Loop
-void add_scan_operators(operator_table& table);         // Scan
-void add_recurrent_operators(operator_table& table);    // LSTM, GRU, RNN, AttnLSTM
-void add_attention_operators(operator_table& table);    // LinearAttention, CausalConvWithState
-void add_sequence_operators(operator_table& table);     // SequenceEmpty .. SequenceMap, Optional ..
+void add_arithmetic_operators(operator_table& table); // Add .. Pow, Abs, Sign, Max, Sum, Clip
+void add_function_operators(operator_table& table);   // Sqrt, Exp .. Round, Relu, Tanh .. Selu, PRelu
+void add_logic_operators(operator_table& table); // And .. Not, Less .. Equal, IsNaN, Where, Identity, Dropout
+void add_cast_operators(operator_table& table);  // Cast, CastLike
+void add_constant_operators(operator_table& table);  // Constant, ConstantOfShape, Range
+void add_shape_operators(operator_table& table);     // Shape, Size, Reshape .. Transpose, Expand, Tile, Trilu
+void add_piece_operators(operator_table& table);     // Concat, Split, Slice, Pad, ReverseSequence
+void add_reduction_operators(operator_table& table); // ReduceSum .. ReduceMin, ArgMax
+void add_along_axis_operators(operator_table& table);  // CumSum, CumProd, Softmax, LogSoftmax
+void add_indexing_operators(operator_table& table);    // ScatterND .. GatherND, Gather, TensorScatter, OneHot
+void add_linear_operators(operator_table& table);      // MatMul, Gemm
+void add_convolution_operators(operator_table& table); // Conv, MaxPool .. GlobalAveragePool
+void add_normalization_operators(operator_table& table); // BatchNormalization .. LayerNormalization
+void add_control_flow_operators(operator_table& table);  // If, Loop
+void add_scan_operators(operator_table& table);          // Scan
+void add_recurrent_operators(operator_table& table);     // LSTM, GRU, RNN, AttnLSTM
+void add_attention_operators(operator_table& table);     // LinearAttention, CausalConvWithState
+void add_sequence_operators(operator_table& table);      // SequenceEmpty .. SequenceMap, Optional ..
 
 /// More operators than the runner's own, which find_operation knows in this thread while the object lives.
 /// The table must outlive it and the graphs that are made meanwhile.

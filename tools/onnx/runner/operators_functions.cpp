@@ -1,4 +1,6 @@
-// Functions of one floating-point number.
+// Functions of one floating-point number; PRelu, which has a second operand.
+
+#include <xloom_onnx/prelu.hpp>
 
 #include "elementwise.hpp"
 #include "operators.hpp"
@@ -54,6 +56,24 @@ std::vector<value> run_relu(call const& c)
         x.type(), [&]<class T>(std::type_identity<T>) { return map_input<T>(c, xloom_onnx::relu); })};
 }
 
+/// Up to opset 6 a slope of one axis has an item for each channel, or one for all.
+std::vector<value> run_prelu(call const& c)
+{
+    tensor const& x = c.tensor_at(0);
+    tensor slope = c.tensor_at(1);
+    if (c.opset() < 7 && slope.shape().size() == 1 && x.shape().size() > 1) {
+        xloom::shape dims(x.shape().size() - 1, 1);
+        dims[0] = slope.size();
+        slope = slope.reshaped(dims);
+    }
+    return {with_type_of<float, double, xloom::float16, xloom::bfloat16, std::int32_t, std::int64_t,
+        std::uint32_t, std::uint64_t>(x.type(), [&]<class T>(std::type_identity<T>) {
+        tensor result = c.result_over({0}, x.type(), x.shape());
+        xloom_onnx::prelu_into(items_of<T>(x), items_of<T>(slope), writable_items_of<T>(result));
+        return result;
+    })};
+}
+
 } // namespace
 
 void add_function_operators(operator_table& table)
@@ -78,6 +98,7 @@ void add_function_operators(operator_table& table)
     table["Sigmoid"] = plain(unary, xloom_onnx::sigmoid);
     table["Softplus"] = plain(since_1, xloom_onnx::softplus);
     table["Softsign"] = plain(since_1, xloom_onnx::softsign);
+    table["HardSwish"] = plain(version_list{{14, "r", "r", ""}}, xloom_onnx::hard_swish);
     table["Elu"] = with_alpha<xloom_onnx::elu>(alpha_only, 1.0);
     table["LeakyRelu"] = with_alpha<xloom_onnx::leaky_relu>(alpha_only, 0.01);
     table["ThresholdedRelu"] =
@@ -85,6 +106,7 @@ void add_function_operators(operator_table& table)
     table["HardSigmoid"] = {{{1, "r", "r", "alpha:float beta:float consumed_inputs:ints"},
                                 {6, "r", "r", "alpha:float beta:float"}},
         run_hard_sigmoid, same_type};
+    table["PRelu"] = {{{1, "rr", "r", "consumed_inputs:ints"}, {6, "rr", "r", ""}}, run_prelu, same_type};
     table["Selu"] = {{{1, "r", "r", "alpha:float consumed_inputs:ints gamma:float"},
                          {6, "r", "r", "alpha:float gamma:float"}},
         run_selu, same_type};

@@ -1,4 +1,5 @@
-// ScatterND, GatherND, ScatterElements, GatherElements and TensorScatter: xloom's. Gather beside them.
+// ScatterND, GatherND, ScatterElements, GatherElements and TensorScatter: xloom's. Gather and OneHot beside
+// them.
 
 #include <xloom/indexing/gather_elements.hpp>
 #include <xloom/indexing/gather_nd.hpp>
@@ -8,8 +9,10 @@
 #include <xloom/infer/indexing.hpp>
 #include <xloom/infer/tensor_scatter.hpp>
 #include <xloom_onnx/gather.hpp>
+#include <xloom_onnx/one_hot.hpp>
 
 #include "axis.hpp"
+#include "convert.hpp"
 #include "moves.hpp"
 #include "operators.hpp"
 #include "text.hpp"
@@ -221,6 +224,51 @@ types tensor_scatter_type(typing const& node)
     return {xloom::infer_tensor_scatter(node.at(0), node.at(1), node.declared_at(0), {.axis = options.axis})};
 }
 
+/// Calls f with the indices of a OneHot as one of three types that hold all of them.
+template <class F>
+void with_indices(tensor const& given, F const& f)
+{
+    bool const is_whole =
+        with_number(given.type(), []<class T>(std::type_identity<T>) { return std::is_integral_v<T>; });
+    element_type const type = !is_whole                              ? element_type::double_
+                              : given.type() == element_type::uint64 ? element_type::uint64
+                                                                     : element_type::int64;
+    tensor const indices = convert(given, type);
+    with_type_of<double, std::int64_t, std::uint64_t>(
+        type, [&]<class T>(std::type_identity<T>) { f(items_of<T>(indices)); });
+}
+
+values one_hot(call const& node)
+{
+    tensor const &indices = node.tensor_at(0), &depth = node.tensor_at(1), &items = node.tensor_at(2);
+    if (depth.size() != 1)
+        throw runner_error(fmt::format("its depth must be one number, but has the shape {}", depth.shape()));
+    with_number(depth.type(), []<class T>(std::type_identity<T>) {}); // no others
+    xloom_onnx::one_hot_options const options{.axis = node.integer("axis", -1)};
+    std::int64_t const length = convert(depth, element_type::int64).items<std::int64_t>()[0];
+    tensor result = new_tensor_like(items, xloom_onnx::one_hot_shape(indices.shape(), length, options));
+    with_indices(indices, [&](auto const& at) {
+        with_unit(items, [&]<class Unit>(std::type_identity<Unit>) {
+            xloom_onnx::one_hot_into(
+                at, length, unit_items_of<Unit>(items), writable_unit_items_of<Unit>(result), options);
+        });
+    });
+    return {result};
+}
+
+types one_hot_type(typing const& node)
+{
+    partial_shape dims = node.shape_at(0);
+    if (!dims.has_rank() || dims.rank() >= xloom::max_rank)
+        return {xloom::tensor_type(node.at(2).element(), xloom::unknown_rank)};
+    xloom::dim length = xloom::unknown;
+    tensor const* const depth = node.constant_at(1);
+    if (depth != nullptr && depth->size() == 1 && depth->type() == element_type::int64)
+        length = depth->items<std::int64_t>()[0];
+    dims.insert(axis_of(node.integer("axis", -1), dims.rank() + 1), length);
+    return {xloom::tensor_type(node.at(2).element(), dims)};
+}
+
 } // namespace
 
 void add_indexing_operators(operator_table& table)
@@ -233,6 +281,7 @@ void add_indexing_operators(operator_table& table)
     table["GatherElements"] = {{{11, "rr", "r", "axis:int"}}, gather_elements, gather_elements_type};
     table["ScatterElements"] = {{{11, "rrr", "r", "axis:int"}, {16, "rrr", "r", "axis:int reduction:string"}},
         scatter_elements, scatter_elements_type};
+    table["OneHot"] = {{{9, "rrr", "r", "axis:int"}}, one_hot, one_hot_type};
     table["TensorScatter"] = {
         {{24, "rro", "r", "axis:int mode:string"}}, tensor_scatter, tensor_scatter_type};
     table["Scatter"] = {{{9, "rrr", "r", "axis:int"}, {11, "-", "-", ""}}, scatter_elements,

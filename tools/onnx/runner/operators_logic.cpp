@@ -1,5 +1,8 @@
-// Operators that compare and choose.
+// Operators that compare and choose, and those that change nothing.
 
+#include <algorithm>
+
+#include "convert.hpp"
 #include "elementwise.hpp"
 #include "operators.hpp"
 #include "text.hpp"
@@ -87,6 +90,35 @@ types where_type(typing const& node)
 
 std::vector<value> run_identity(call const& c) { return {c.at(0)}; }
 
+/// As a trained network has it: a copy, and a mask of which nothing is dropped.
+std::vector<value> run_dropout(call const& c)
+{
+    tensor const& x = c.tensor_at(0);
+    auto const is_zero = [&](std::size_t i) {
+        tensor const number = convert(c.tensor_at(i), element_type::double_);
+        return number.size() == 1 && number.items<double>()[0] == 0;
+    };
+    if (c.has(2) && !is_zero(2) && !(c.has(1) && is_zero(1)))
+        throw not_implemented("Dropout in training (training_mode = true) is not implemented");
+    std::vector<value> results{x};
+    if (c.wants_output(1)) {
+        tensor mask = new_tensor(element_type::bool_, x.shape());
+        std::ranges::fill(mask.items<bool>(), true);
+        results.emplace_back(c.opset() < 10 ? convert(mask, x.type()) : mask);
+    }
+    return results;
+}
+
+types dropout_type(typing const& node)
+{
+    if (node.opset() < 7 && node.integer("is_test", 0) == 0)
+        throw not_implemented("Dropout in training (is_test = 0) is not implemented");
+    element_type const mask = node.opset() < 10 ? node.at(0).element() : element_type::bool_;
+    types result{node.at(0), xloom::tensor_type(mask, node.shape_at(0))};
+    result.resize(std::min(result.size(), node.output_count()));
+    return result;
+}
+
 } // namespace
 
 void add_logic_operators(operator_table& table)
@@ -106,6 +138,10 @@ void add_logic_operators(operator_table& table)
     table["IsNaN"] = {{{9, "r", "r", ""}}, run_is_nan, truth_type};
     table["IsInf"] = {{{10, "r", "r", "detect_negative:flag detect_positive:flag"}}, run_is_inf, truth_type};
     table["Where"] = {{{9, "rrr", "r", ""}}, run_where, where_type};
+    table["Dropout"] = {{{1, "r", "ro", "consumed_inputs:ints is_test:flag ratio:float"},
+                            {6, "r", "ro", "is_test:flag ratio:float"}, {7, "r", "ro", "ratio:float"},
+                            {12, "roo", "ro", "seed:int"}},
+        run_dropout, dropout_type};
     table["Identity"] = {since_1, run_identity, same_type};
 }
 

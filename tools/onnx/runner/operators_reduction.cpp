@@ -119,6 +119,8 @@ void add_reduction_operators(operator_table& table)
     table["ReduceSum"] = {{{1, "r", "r", "axes:ints keepdims:flag"},
                               {13, "ro", "r", "keepdims:flag noop_with_empty_axes:flag"}},
         run_reduce<xloom_onnx::reduce_sum, 13>, reduction_type<13>};
+    table["ReduceLogSumExp"] = {
+        reduction, run_reduce<xloom_onnx::reduce_log_sum_exp, 18>, reduction_type<18>};
     table["ReduceMean"] = {reduction, run_reduce<xloom_onnx::reduce_mean, 18>, reduction_type<18>};
     table["ReduceProd"] = {reduction, run_reduce<xloom_onnx::reduce_prod, 18>, reduction_type<18>};
     table["ReduceSumSquare"] = {reduction, run_reduce<xloom_onnx::reduce_sum_square, 18>, reduction_type<18>};

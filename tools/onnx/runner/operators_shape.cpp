@@ -5,6 +5,7 @@
 
 #include <xloom_onnx/expand.hpp>
 #include <xloom_onnx/reshape.hpp>
+#include <xloom_onnx/trilu.hpp>
 
 #include "axis.hpp"
 #include "convert.hpp"
@@ -245,6 +246,25 @@ types tile_type(typing const& node)
     return type_like_first(node, dims);
 }
 
+std::vector<value> run_trilu(call const& c)
+{
+    tensor const& x = c.tensor_at(0);
+    std::int64_t k = 0;
+    if (c.has(1)) {
+        std::vector<std::int64_t> const given = c.integers_at(1);
+        if (given.size() != 1)
+            throw runner_error(
+                fmt::format("k must be one number, but has the shape {}", c.tensor_at(1).shape()));
+        k = given[0];
+    }
+    tensor result = new_tensor_like(x, x.shape());
+    with_unit(x, [&]<class Unit>(std::type_identity<Unit>) {
+        xloom_onnx::trilu_into(unit_items_of<Unit>(x), k, writable_unit_items_of<Unit>(result),
+            {.upper = c.integer("upper", 1) != 0});
+    });
+    return {result};
+}
+
 } // namespace
 
 void add_shape_operators(operator_table& table)
@@ -260,6 +280,7 @@ void add_shape_operators(operator_table& table)
     table["Flatten"] = {{{1, "r", "r", "axis:int"}}, run_flatten, flatten_type};
     table["Transpose"] = {{{1, "r", "r", "perm:ints"}}, run_transpose, transpose_type};
     table["Expand"] = {{{8, "rr", "r", ""}}, run_expand, expand_type};
+    table["Trilu"] = {{{14, "ro", "r", "upper:flag"}}, run_trilu, same_type};
     table["Tile"] = {{{1, "rrr", "r", ""}, {6, "rr", "r", ""}}, run_tile, tile_type};
 }
 

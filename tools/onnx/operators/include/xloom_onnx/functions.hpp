@@ -38,6 +38,13 @@ inline constexpr detail::float_function softsign{[]<class V>(V const& x) {
     using std::abs;
     return xloom::kernels::divide(x, V(1) + abs(x));
 }};
+/// x times x / 6 + 0.5, clamped to [0, 1].
+inline constexpr detail::float_function hard_swish{[]<class V>(V const& x) {
+    using T = detail::batch_item_t<V>;
+    V const factor = x * V(static_cast<T>(1.0 / 6)) + V(T(0.5));
+    return V(
+        x * xloom::kernels::select(factor < V(0), V(0), xloom::kernels::select(factor > V(1), V(1), factor)));
+}};
 inline constexpr detail::float_function log{[](auto const& x) { return xloom::kernels::log_of(x); }};
 inline constexpr detail::float_function sin{[](auto const& x) { return xloom::kernels::sin_of(x); }};
 inline constexpr detail::float_function cos{[](auto const& x) { return xloom::kernels::cos_of(x); }};

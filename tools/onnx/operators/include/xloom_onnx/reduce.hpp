@@ -1,5 +1,5 @@
 #pragma once
-// Reductions: ReduceSum, ReduceMean .. ReduceL2, ReduceMax, ReduceMin.
+// Reductions: ReduceSum, ReduceMean .. ReduceL2, ReduceLogSumExp, ReduceMax, ReduceMin.
 
 #include <algorithm>
 #include <array>
@@ -107,6 +107,38 @@ struct reduce_l2_function {
         return cast_item<T>(std::sqrt(state));
     }
 };
+/// log(sum of exp(x)), of the largest item and the sum of the others' exponentials beside it.
+struct reduce_log_sum_exp_function {
+    struct scaled_sum {
+        double largest = -std::numeric_limits<double>::infinity(), sum = 0;
+    };
+
+    template <class T>
+    static scaled_sum start()
+    {
+        return {};
+    }
+    template <class T>
+    static void add(scaled_sum& state, T const& x)
+    {
+        join<T>(state, {static_cast<double>(x), 1});
+    }
+    template <class T>
+    static void join(scaled_sum& state, scaled_sum const& other)
+    {
+        if (other.largest > state.largest)
+            state = {other.largest, state.sum * std::exp(state.largest - other.largest) + other.sum};
+        else if (other.largest == state.largest) // infinities, too
+            state.sum += other.sum;
+        else
+            state.sum += other.sum * std::exp(other.largest - state.largest);
+    }
+    template <class T>
+    static T finish(scaled_sum const& state, std::size_t)
+    {
+        return cast_item<T>(state.largest + std::log(state.sum));
+    }
+};
 struct reduce_prod_function {
     template <class T>
     static sum_t<T> start()
@@ -168,6 +200,7 @@ inline constexpr detail::reduce_prod_function reduce_prod{};
 inline constexpr detail::reduce_sum_square_function reduce_sum_square{};
 inline constexpr detail::reduce_l1_function reduce_l1{};
 inline constexpr detail::reduce_l2_function reduce_l2{};
+inline constexpr detail::reduce_log_sum_exp_function reduce_log_sum_exp{};
 inline constexpr detail::best_item<detail::max_function> reduce_max{};
 inline constexpr detail::best_item<detail::min_function> reduce_min{};
 
