@@ -80,6 +80,42 @@ TEST_CASE("the next value of a state takes its memory where nothing else needs t
         "tensor_scatter_into(h, q, h);"));
 }
 
+TEST_CASE("pools, normalization, PRelu and OneHot are one call")
+{
+    CHECK(has(
+        header_of(
+            "g (float[1, 2, 4, 4] x) => (float[1, 2, 2, 2] y) { y = MaxPool<kernel_shape = [2, 2], strides = "
+            "[2, 2], auto_pad = \"SAME_LOWER\">(x) }"),
+        "xloom_onnx::max_pool_into(x, results.y, {.strides = {2, 2}, .auto_pad = "
+        "xloom_onnx::auto_pad::same_lower, "
+        ".kernel_shape = {2, 2}}, scratch);"));
+    CHECK(has(header_of("g (float[1, 2, 4] x) => (int64[1, 2, 3] i) { y, i = MaxPool<kernel_shape = [2], "
+                        "storage_order = 1>(x) }"),
+        "xloom_onnx::max_pool_with_indices_into(x, largest, results.i, {.kernel_shape = {2}, .column_major = "
+        "true});"));
+    std::string const channels =
+        header_of("g (float[1, 2, 4] x, float[2] s) => (float[1, 2, 4] y) { y = PRelu(x, s) }", {}, 6);
+    CHECK(has(channels, "xloom_onnx::prelu_into(x, xloom_onnx::with_trailing_axes(s, 1), results.y);"));
+    CHECK(has(header_of("g (int64[3] i, float d, float[2] v) => (float[3, N] y) { y = OneHot(i, d, v) }"),
+        "xloom_onnx::one_hot_into(i, xloom_onnx::cast_item<std::int64_t>(d), v, results.y);"));
+    CHECK(
+        has(header_of(
+                "g (float[1, 2] x, float[2] p) => (float[1, 2] y) { y = BatchNormalization(x, p, p, p, p) }"),
+            "xloom_onnx::batch_normalization_into(x, p, p, p, p, results.y, {.epsilon = "));
+    CHECK(
+        has(header_of("g (float[1, 2] x, float[2] s) => (float[1, 1] m) { y, m = LayerNormalization(x, s) }"),
+            "layer_normalization_with_moments_into(x, s, std::nullopt, unused, results.m, unused"));
+    std::string const dropout =
+        header_of("g (float[2] x, bool t) => (float[2] y, bool[2] m) { y, m = Dropout(x) }");
+    CHECK(has(dropout, "xloom_onnx::map_into([](float const&) { return true; }, x, results.m);"));
+    CHECK_THROWS_WITH_AS(
+        header_of("g (float[2] x, float r, bool t) => (float[2] y) { y = Dropout(x, r, t) }"),
+        doctest::Contains("training_mode that is not false is not implemented"), runner::runner_error);
+    CHECK_THROWS_WITH_AS(header_of("g (float[1, 2] x, float[2] p) => (float[1, 2] y) { y, m, v = "
+                                   "BatchNormalization<training_mode = 1>(x, p, p, p, p) }"),
+        doctest::Contains("in training (training_mode = 1) is not implemented"), runner::runner_error);
+}
+
 TEST_CASE("a value that is used twice is stored")
 {
     std::string const text = header_of(

@@ -148,6 +148,33 @@ TEST_CASE("inferred: pieces, reductions, products")
           "float[N, 16, ?, ?]");
 }
 
+TEST_CASE("inferred: pools, normalization, OneHot")
+{
+    std::string const pool = "MaxPool<kernel_shape = [3, 2], strides = [2, 1], pads = [1, 0, 0, 0]>(a)";
+    CHECK(inferred("float[N, C, 8, 8] a", "float[]", pool) == "float[N, C, 4, 7]");
+    CHECK(inferred("float[N, 3, H, 8] a", "float[]", pool) == "float[N, 3, ?, 7]");
+    CHECK(inferred("float[N, 3, 1, 8] a", "float[]", pool) == "float[N, 3, ?, 7]"); // the run reports it
+    CHECK(inferred("g (float[N, 3, 8] a) => (int64[] i) { y, i = MaxPool<kernel_shape = [2], strides = [2], "
+                   "ceil_mode = 1, pads = [1, 0]>(a) }") == "int64[N, 3, 5]");
+    CHECK(inferred("float[N, 3, 8] a", "float[]",
+              "AveragePool<kernel_shape = [2], auto_pad = \"SAME_UPPER\">(a)") == "float[N, 3, 8]");
+    CHECK(
+        inferred("float[N, 3, 8] a", "float[]", "AveragePool<kernel_shape = [2, 2]>(a)") == "float[N, 3, ?]");
+    CHECK(inferred("float[N, 3, H, 8] a", "float[]", "GlobalMaxPool(a)") == "float[N, 3, 1, 1]");
+    CHECK(inferred("float[N, 3, 8] a, float[3] p", "float[]", "BatchNormalization(a, p, p, p, p)") ==
+          "float[N, 3, 8]");
+    CHECK(inferred("g (double[N, 3, 8] a, double[8] s) => (float[] m) { y, m = LayerNormalization<axis = "
+                   "1>(a, s) }") == "float[N, 1, 1]");
+    CHECK(inferred("g (float[N, 3] a) => (bool[] m) { y, m = Dropout(a) }") == "bool[N, 3]");
+    CHECK(inferred("float[N, 3] a, float[3] p", "float[]", "PRelu(a, p)") == "float[N, 3]");
+    CHECK(inferred("g (int64[N, 3] a, double[2] v) => (double[] y) { d = Constant<value = int64 {4}>() "
+                   "y = OneHot<axis = 1>(a, d, v) }") == "double[N, 4, 3]");
+    CHECK(inferred("int64[N, 3] a, int64 d, float[2] v", "float[]", "OneHot(a, d, v)") == "float[N, 3, ?]");
+    CHECK(error_of("g (float[1, 1] x, float[1] p) => (y) { y = BatchNormalization<training_mode = 1>(x, p, "
+                   "p, p, p) }",
+              {}) == "BatchNormalization in training (training_mode = 1) is not implemented");
+}
+
 TEST_CASE("inferred: xloom's operators, by its infer_*")
 {
     CHECK(inferred("float[4, N] d, int64[5, 1] i, float[5, N] u", "float[]", "ScatterND(d, i, u)") ==

@@ -8,6 +8,7 @@
 
 #include <doctest/doctest.h>
 
+#include "budget.hpp"
 #include "operators.hpp"
 #include "text.hpp"
 
@@ -386,6 +387,245 @@ TEST_CASE("Conv along one axis: pads, dilation, groups, auto_pad")
     CHECK_THROWS_AS(node("Conv", 11)({x, w}), runner_error);
     CHECK_THROWS_AS(node("Conv", 11).with("group", 2).with("strides", {0})({x, w}), runner_error);
     CHECK_THROWS_AS(node("Conv", 11).with("group", 2).with("dilations", {9})({x, w}), runner_error);
+}
+
+TEST_CASE("MaxPool: every type, indices in both orders, NaN, what its versions have")
+{
+    tensor const x = of<float>({1, 1, 3, 3}, {1, 2, 3, 4, 9, 5, 6, 9, 8});
+    node const pool = node("MaxPool", 12).with("kernel_shape", {2, 2});
+    check<float>(pool({x}), {1, 1, 2, 2}, {9, 9, 9, 9});
+    check<std::int64_t>(node(pool).outputs(2)({x}), {1, 1, 2, 2}, {4, 4, 4, 4}, 1);
+    tensor const two = of<float>({1, 2, 1, 2}, {1, 3, 4, 2});
+    node const row = node("MaxPool", 8).with("kernel_shape", {1, 2}).outputs(2);
+    check<std::int64_t>(row({two}), {1, 2, 1, 1}, {1, 2}, 1);
+    check<std::int64_t>(node("MaxPool", 8)
+                            .with("kernel_shape", {2, 2})
+                            .with("storage_order", 1)
+                            .outputs(2)({of<float>({1, 2, 2, 3}, {0, 0, 7, 0, 0, 0, 0, 0, 0, 0, 8, 0})}),
+        {1, 2, 1, 2}, {0, 4, 9, 9}, 1);
+    check<float>(
+        node("MaxPool", 10).with("kernel_shape", {2, 2}).with("strides", {2, 2}).with("ceil_mode", 1)({x}),
+        {1, 1, 2, 2}, {9, 5, 9, 8});
+    check<double>(
+        node("MaxPool", 1).with("kernel_shape", {2}).with("pads", {1, 0})({of<double>({1, 1, 2}, {-3, -5})}),
+        {1, 1, 2}, {-3, -3});
+    check<std::uint8_t>(
+        node("MaxPool", 12).with("kernel_shape", {2})({of<std::uint8_t>({1, 1, 3}, {1, 200, 3})}), {1, 1, 2},
+        {200, 200});
+    check<std::int8_t>(node("MaxPool", 12)
+                           .with("kernel_shape", {1})
+                           .with("pads", {1, 0})({of<std::int8_t>({1, 1, 2}, {-7, 3})}),
+        {1, 1, 3}, {-128, -7, 3}); // nothing but padding
+    auto const half = node("MaxPool", 12)
+                          .with("kernel_shape", {2})({tensor::of<xloom::float16>(
+                              {1, 1, 2}, std::vector{xloom::float16(-2.0f), xloom::float16(-1.5f)})});
+    CHECK(static_cast<float>(half[0].as_tensor().items<xloom::float16>()[0]) == -1.5f);
+    CHECK_THROWS_WITH_AS(node("MaxPool", 11).with("kernel_shape", {2})({of<std::int8_t>({1, 1, 2}, {1, 2})}),
+        "the element type int8 begins with opset 12", runner_error);
+    CHECK_THROWS_WITH_AS(node("MaxPool", 12).with("kernel_shape", {2})({of<std::int64_t>({1, 1, 2}, {1, 2})}),
+        "the element type int64 is not possible here", runner_error);
+}
+
+TEST_CASE("AveragePool: padding, dilations; global pools along any axes")
+{
+    tensor const x = of<float>({1, 1, 4}, {1, 2, 3, 6});
+    node const pool =
+        node("AveragePool", 19).with("kernel_shape", {3}).with("strides", {2}).with("pads", {1, 1});
+    check<float>(pool({x}), {1, 1, 2}, {1.5f, 11 / 3.0f});
+    check<float>(node(pool).with("count_include_pad", 1)({x}), {1, 1, 2}, {1, 11 / 3.0f});
+    // The last window leaves the padded input: of its three items one is 0, one is none.
+    check<float>(
+        node(pool).with("count_include_pad", 1).with("ceil_mode", 1)({of<float>({1, 1, 3}, {1, 2, 3})}),
+        {1, 1, 2}, {1, 5 / 3.0f});
+    check<float>(node("AveragePool", 19)
+                     .with("kernel_shape", {2})
+                     .with("strides", {3})
+                     .with("pads", {0, 1})
+                     .with("ceil_mode", 1)
+                     .with("count_include_pad", 1)({x}),
+        {1, 1, 2}, {1.5f, 3});
+    check<float>(
+        node("AveragePool", 19).with("kernel_shape", {2}).with("dilations", {3})({x}), {1, 1, 1}, {3.5f});
+    check<float>(node("AveragePool", 7).with("kernel_shape", {2}).with("auto_pad", "SAME_LOWER")({x}),
+        {1, 1, 4}, {1, 1.5f, 2.5f, 4.5f});
+    check<double>(
+        node("GlobalAveragePool", 1)({of<double>({1, 2, 2, 1}, {1, 2, 3, 5})}), {1, 2, 1, 1}, {1.5, 4});
+    check<float>(
+        node("GlobalMaxPool", 1)({of<float>({1, 2, 1, 1, 2, 1}, {1, 2, 7, 5})}), {1, 2, 1, 1, 1, 1}, {2, 7});
+    check<float>(node("GlobalMaxPool", 1)({of<float>({1, 1, 0}, {})}), {1, 1, 1}, {-inf});
+    CHECK_THROWS_WITH_AS(node("GlobalMaxPool", 1)({of<float>({1, 2}, {1, 2})}),
+        "X must have spatial axes, but has the shape [1, 2]", runner_error);
+}
+
+TEST_CASE("pools of hostile sizes")
+{
+    tensor const x = of<float>({1, 1, 2, 2}, {1, 2, 3, 4});
+    std::int64_t const most = (std::int64_t{1} << 31) - 1;
+    with_budget const limits({.bytes = 1 << 24, .tensor_bytes = 1 << 20, .steps = 100'000});
+    auto const run = [&](std::initializer_list<std::int64_t> kernel, std::initializer_list<std::int64_t> pads,
+                         std::int64_t dilation, char const* type) {
+        return node(type, 19)
+            .with("kernel_shape", kernel)
+            .with("pads", pads)
+            .with("dilations", {dilation, 1})({x});
+    };
+    for (char const* const type : {"MaxPool", "AveragePool"}) {
+        CHECK_THROWS_WITH_AS(run({1, 1}, {most, most, most, most}, 1, type),
+            doctest::Contains("does not fit in memory"), runner_error);
+        CHECK_THROWS_WITH_AS(run({1, 1}, {0, 1 << 29, 0, 0}, 1, type),
+            doctest::Contains("would take more than 1048576 bytes"), runner_error);
+        CHECK_THROWS_WITH_AS(run({2, 2}, {0, 0, 0, 0}, most, type),
+            "a kernel of 2147483648 items does not fit into 2 padded ones", runner_error);
+        CHECK_THROWS_WITH_AS(
+            run({2, 2}, {0, 0, 0}, 1, type), "its pads are [0, 0, 0] for 2 spatial axes", runner_error);
+        CHECK_THROWS_WITH_AS(run({2, most + 1}, {0, 0, 0, 0}, 1, type),
+            "its kernel_shape are [2, 2147483648] for 2 spatial axes", runner_error);
+        // A kernel that is much larger than the input takes no longer than that.
+        auto const whole = run({most, most}, {most, most, 0, 0}, 1, type);
+        CHECK(whole[0].as_tensor().shape() == xloom::shape{1, 1, 3, 3});
+        CHECK(whole[0].as_tensor().items<float>()[8] == (type == std::string("MaxPool") ? 4 : 2.5f));
+        CHECK_THROWS_AS(
+            node(type, 19).with("kernel_shape", {2, 2}).with("strides", {0, 1})({x}), runner_error);
+    }
+    check<float>(node("MaxPool", 12).with("kernel_shape", {2})({tensor(element_type::float_, {0, 3, 4})}),
+        {0, 3, 3}, {});
+}
+
+TEST_CASE("BatchNormalization: parameters of channels and of items, of other types, in double")
+{
+    tensor const x = of<float>({1, 2, 2}, {1, 3, 5, 9}), scale = of<float>({2}, {2, 1}),
+                 b = of<float>({2}, {0, 1}), mean = of<float>({2}, {1, 5}),
+                 variance = of<float>({2}, {3, 15});
+    check<float>(node("BatchNormalization", 15).with("epsilon", 1.0f)({x, scale, b, mean, variance}),
+        {1, 2, 2}, {0, 2, 1, 2});
+    check<float>(node("BatchNormalization", 15)
+                     .with("epsilon", 1.0f)({x, scale, b, of<double>({2}, {1, 5}), of<double>({2}, {3, 15})}),
+        {1, 2, 2}, {0, 2, 1, 2});
+    check<double>(node("BatchNormalization", 9)
+                      .with("epsilon", 1.0f)({of<double>({2, 1}, {5, 6}), of<double>({1}, {1}),
+                          of<double>({1}, {0}), of<double>({1}, {4}), of<double>({1}, {3})}),
+        {2, 1}, {0.5, 1});
+    tensor const of_items = of<float>({2, 2}, {1, 1, 1, 2});
+    check<float>(node("BatchNormalization", 7)
+                     .with("epsilon", 0.0f)
+                     .with("spatial", 0)({x, of_items, of_items, of_items, of<float>({2, 2}, {1, 1, 1, 4})}),
+        {1, 2, 2}, {1, 3, 5, 9});
+    CHECK_THROWS_WITH_AS(node("BatchNormalization", 15)({x, scale, b, mean, of<float>({1}, {1})}),
+        "input_var must have the shape [2] for X of the shape [1, 2, 2], but has [1]", runner_error);
+    CHECK_THROWS_WITH_AS(node("BatchNormalization", 15)({of<float>({1}, {1}), scale, b, mean, variance}),
+        "X must have a batch and channels, but has the shape [1]", runner_error);
+}
+
+TEST_CASE("InstanceNormalization and LayerNormalization: rows, moments, what is broadcast")
+{
+    tensor const x = of<double>({1, 2, 2}, {1, 3, 5, 11});
+    check<double>(node("InstanceNormalization", 6)
+                      .with("epsilon", 0.0f)({x, of<double>({2}, {1, 2}), of<double>({2}, {0, 1})}),
+        {1, 2, 2}, {-1, 1, -1, 3});
+    CHECK_THROWS_WITH_AS(node("InstanceNormalization", 6)({x, of<double>({2}, {1, 2}), of<double>({1}, {0})}),
+        "B must have the shape [2] for an input of the shape [1, 2, 2], but has [1]", runner_error);
+    CHECK_THROWS_AS(
+        node("InstanceNormalization", 6)({x, of<float>({2}, {1, 2}), of<double>({2}, {0, 1})}), runner_error);
+    auto const rows =
+        node("LayerNormalization", 17).with("epsilon", 0.0f).outputs(3)({x, of<double>({2}, {1, 2})});
+    check<double>(rows, {1, 2, 2}, {-1, 2, -1, 2});
+    check<float>(rows, {1, 2, 1}, {2, 8}, 1);
+    check<float>(rows, {1, 2, 1}, {1, 1 / 3.0f}, 2);
+    auto const whole =
+        node("LayerNormalization", 17)
+            .with("epsilon", 1.0f)
+            .with("axis", 0)
+            .outputs(1)({of<double>({2, 1}, {4, 4}), of<double>({2, 1}, {7, 8}), of<double>({1}, {3})});
+    check<double>(whole, {2, 1}, {3, 3});
+    auto const none = node("LayerNormalization", 17).outputs(3)({of<float>({2, 0}, {}), of<float>({1}, {1})});
+    CHECK(std::isnan(none[1].as_tensor().items<float>()[1]));
+    CHECK_THROWS_WITH_AS(node("LayerNormalization", 17).outputs(1)({x, of<double>({2, 1, 2}, {1, 1, 1, 1})}),
+        "Scale of the shape [2, 1, 2] cannot be broadcast to X of the shape [1, 2, 2]", runner_error);
+    CHECK_THROWS_WITH_AS(node("LayerNormalization", 17).with("stash_type", 16).outputs(1)({x, x}),
+        "LayerNormalization with stash_type = 16 is not implemented", not_implemented);
+}
+
+TEST_CASE("HardSwish, Trilu, ReduceLogSumExp, Dropout")
+{
+    check<float>(
+        node("HardSwish", 14)({of<float>({4}, {-4, -1.5f, 1.5f, 5})}), {4}, {-0.0f, -0.375f, 1.125f, 5});
+    tensor const x = of<std::string>({2, 3}, {"a", "b", "c", "d", "e", "f"});
+    check<std::string>(node("Trilu", 14)({x}), {2, 3}, {"a", "b", "c", "", "e", "f"});
+    check<std::string>(
+        node("Trilu", 14).with("upper", 0)({x, numbers({1})}), {2, 3}, {"a", "b", "", "d", "e", "f"});
+    check<std::string>(node("Trilu", 14)({x, numbers({std::numeric_limits<std::int64_t>::min()})}), {2, 3},
+        {"a", "b", "c", "d", "e", "f"});
+    check<bool>(
+        node("Trilu", 14)({of<bool>({2, 1, 1}, {true, true}), numbers({1})}), {2, 1, 1}, {false, false});
+    CHECK_THROWS_WITH_AS(
+        node("Trilu", 14)({numbers({1})}), "X must have matrices, but has the shape [1]", runner_error);
+    CHECK_THROWS_WITH_AS(
+        node("Trilu", 14)({x, numbers({})}), "k must be one number, but has the shape [0]", runner_error);
+    check<double>(node("ReduceLogSumExp", 13)
+                      .with("axes", {1})
+                      .with("keepdims", 0)(
+                          {of<double>({3, 2}, {1000, -3000, -HUGE_VAL, -HUGE_VAL, HUGE_VAL, HUGE_VAL})}),
+        {3}, {1000, -HUGE_VAL, HUGE_VAL});
+    check<std::int32_t>(node("ReduceLogSumExp", 18)({of<std::int32_t>({2}, {7, 7})}), {1}, {7}); // 7.69
+    auto const sum = node("ReduceLogSumExp", 18)({of<float>({3}, {1, 3, 2})});
+    CHECK(std::fabs(static_cast<double>(sum[0].as_tensor().items<float>()[0]) -
+                    std::log(std::exp(1.0) + std::exp(2.0) + std::exp(3.0))) < 1e-6);
+    tensor const y = of<float>({2}, {1, 2});
+    auto const kept = node("Dropout", 13).outputs(2)({y, of<float>({}, {0.5f}), of<bool>({}, {false})});
+    check<float>(kept, {2}, {1, 2});
+    check<bool>(kept, {2}, {true, true}, 1);
+    check<float>(node("Dropout", 7).outputs(2)({y}), {2}, {1, 1}, 1);
+    check<float>(node("Dropout", 13)({y, of<float>({}, {0}), of<bool>({}, {true})}), {2}, {1, 2});
+    CHECK_THROWS_WITH_AS(node("Dropout", 13)({y, of<float>({}, {0.5f}), of<bool>({}, {true})}),
+        "Dropout in training (training_mode = true) is not implemented", not_implemented);
+}
+
+TEST_CASE("PRelu: slopes broadcast one way, of channels up to opset 6")
+{
+    tensor const x = of<float>({1, 2, 2}, {-1, 2, -3, -4}), slope = of<float>({2}, {10, 100});
+    check<float>(node("PRelu", 16)({x, slope}), {1, 2, 2}, {-10, 2, -30, -400});
+    check<float>(node("PRelu", 6)({x, slope}), {1, 2, 2}, {-10, 2, -300, -400});
+    check<float>(node("PRelu", 1)({x, of<float>({1}, {2})}), {1, 2, 2}, {-2, 2, -6, -8});
+    check<std::int64_t>(node("PRelu", 9)({numbers({-2, 3}), numbers({5})}), {2}, {-10, 3});
+    CHECK(std::isnan(node("PRelu", 16)({of<float>({1}, {std::nanf("")}), of<float>({1}, {2})})[0]
+                         .as_tensor()
+                         .items<float>()[0]));
+    CHECK_THROWS_WITH_AS(node("PRelu", 16)({slope, x}),
+        "a slope of the shape [1, 2, 2] cannot be broadcast to X of the shape [2]", runner_error);
+    CHECK_THROWS_AS(node("PRelu", 16)({of<float>({1}, {1}), slope}), runner_error);
+    CHECK_THROWS_AS(node("PRelu", 16)({slope, of<double>({1}, {1})}), runner_error);
+}
+
+TEST_CASE("OneHot: indices of any type, out of range, negative; values of any type")
+{
+    tensor const two = of<float>({2}, {0, 5});
+    check<float>(node("OneHot", 11)({numbers({1, -1, 3, -4, -3}), numbers({3}), two}), {5, 3},
+        {0, 5, 0, 0, 0, 5, 0, 0, 0, 0, 0, 0, 5, 0, 0});
+    check<std::string>(node("OneHot", 9)
+                           .with("axis", 0)({of<std::uint8_t>({1, 2}, {1, 255}), of<float>({}, {2}),
+                               of<std::string>({2}, {"off", "on"})}),
+        {2, 1, 2}, {"off", "off", "on", "off"});
+    check<bool>(node("OneHot", 11)
+                    .with("axis", -2)({of<float>({4}, {-0.5f, 1.9f, inf, std::nanf("")}), numbers({2}),
+                        of<bool>({2}, {false, true})}),
+        {2, 4}, {true, false, false, false, false, true, false, false});
+    constexpr auto most = std::numeric_limits<std::uint64_t>::max();
+    check<float>(node("OneHot", 11)({of<std::uint64_t>({1}, {most}), numbers({2}), two}), {1, 2}, {0, 0});
+    check<float>(
+        node("OneHot", 11)({numbers({std::numeric_limits<std::int64_t>::min(), 0}), numbers({1}), two}),
+        {2, 1}, {0, 5});
+    check<float>(node("OneHot", 11)({numbers({0}), numbers({0}), two}), {1, 0}, {});
+    CHECK_THROWS_WITH_AS(
+        node("OneHot", 11)({numbers({0}), numbers({-1}), two}), "the depth -1 is negative", runner_error);
+    CHECK_THROWS_WITH_AS(node("OneHot", 11)({numbers({0}), numbers({1, 2}), two}),
+        "its depth must be one number, but has the shape [2]", runner_error);
+    CHECK_THROWS_WITH_AS(node("OneHot", 11)({numbers({0}), numbers({1}), of<float>({1}, {1})}),
+        "values must have the shape [2], but have the shape [1]", runner_error);
+    CHECK_THROWS_WITH_AS(node("OneHot", 11).with("axis", 2)({numbers({0}), numbers({1}), two}),
+        "the axis 2 is none of a tensor of rank 2", runner_error);
+    CHECK_THROWS_AS(
+        node("OneHot", 11)({numbers({0}), numbers({std::numeric_limits<std::int64_t>::max()}), two}),
+        runner_error);
 }
 
 TEST_CASE("TensorScatter writes an update behind a start for each batch entry")
