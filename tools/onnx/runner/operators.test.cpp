@@ -514,6 +514,9 @@ TEST_CASE("BatchNormalization: parameters of channels and of items, of other typ
         "input_var must have the shape [2] for X of the shape [1, 2, 2], but has [1]", runner_error);
     CHECK_THROWS_WITH_AS(node("BatchNormalization", 15)({of<float>({1}, {1}), scale, b, mean, variance}),
         "X must have a batch and channels, but has the shape [1]", runner_error);
+    CHECK_THROWS_WITH_AS(
+        node("BatchNormalization", 15)({x, of<std::string>({2}, {"2", "1"}), b, mean, variance}),
+        "the element type string is not possible here", runner_error);
 }
 
 TEST_CASE("InstanceNormalization and LayerNormalization: rows, moments, what is broadcast")

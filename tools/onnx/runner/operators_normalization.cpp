@@ -20,8 +20,10 @@ std::vector<value> run_batch_normalization(call const& c)
     tensor const& x = c.tensor_at(0);
     std::vector<tensor> parameters;
     reservation const room(3 * sizeof(double) * c.tensor_at(1).size());
-    for (std::size_t i = 1; i < 5; ++i)
+    for (std::size_t i = 1; i < 5; ++i) {
+        with_float(c.tensor_at(i).type(), []<class T>(std::type_identity<T>) {}); // no others
         parameters.push_back(convert(c.tensor_at(i), element_type::double_));
+    }
     xloom_onnx::batch_normalization_options const options{
         .epsilon = c.number("epsilon", 1e-5), .spatial = c.integer("spatial", 1) != 0};
     return {with_float(x.type(), [&]<class T>(std::type_identity<T>) {
@@ -37,16 +39,16 @@ std::vector<value> run_batch_normalization(call const& c)
 /// Refuses training, also where no run would.
 types batch_normalization_type(typing const& node)
 {
-    char const* const training = node.opset() < 7                        ? "is_test = 0"
-                                 : node.integer("training_mode", 0) != 0 ? "training_mode = 1"
-                                                                         : "more outputs than Y";
-    bool has_more = false;
+    auto const refuse = [](char const* what) {
+        throw not_implemented(fmt::format("BatchNormalization in training ({}) is not implemented", what));
+    };
+    if (node.opset() < 7 && node.integer("is_test", 0) == 0)
+        refuse("is_test = 0");
+    if (node.integer("training_mode", 0) != 0)
+        refuse("training_mode = 1");
     for (std::size_t k = 1; k < node.output_count(); ++k)
-        has_more = has_more || node.wants_output(k);
-    if (has_more || node.integer("training_mode", 0) != 0 ||
-        (node.opset() < 7 && node.integer("is_test", 0) == 0))
-        throw not_implemented(
-            fmt::format("BatchNormalization in training ({}) is not implemented", training));
+        if (node.wants_output(k))
+            refuse("more outputs than Y");
     return same_type(node);
 }
 
