@@ -229,32 +229,28 @@ function const* function_table::find(onnx::NodeProto const& node) const
     return found == functions_.end() ? nullptr : &found->second;
 }
 
-void function_table::require_end(function const& called)
+std::size_t function_table::size_of(function const& called, std::unordered_set<function const*>& callers)
 {
-    std::unordered_set<function const*> entered;
-    visit(called, entered);
-}
-
-void function_table::visit(function const& each, std::unordered_set<function const*>& entered)
-{
-    if (ending_.contains(&each))
-        return;
-    if (!entered.insert(&each).second)
-        throw runner_error("the function " + in_quotes(name_of(each.proto)) + " calls itself");
-    if (entered.size() > deepest_call)
+    if (auto const found = sizes_.find(&called); found != sizes_.end())
+        return found->second;
+    if (!callers.insert(&called).second)
+        throw runner_error("the function " + in_quotes(name_of(called.proto)) + " calls itself");
+    if (callers.size() > deepest_call)
         throw runner_error(fmt::format("functions call each other more than {} deep", deepest_call));
-    for_each_node(each.proto.node(), [&](onnx::NodeProto const& node) {
-        if (function const* const next = find(node))
-            visit(*next, entered);
+    std::size_t nodes = 1;
+    for_each_node(called.proto.node(), [&](onnx::NodeProto const& node) {
+        function const* const next = find(node);
+        nodes = std::min(most_nodes + 1, nodes + (next == nullptr ? 1 : size_of(*next, callers)));
     });
-    entered.erase(&each);
-    ending_.insert(&each);
+    callers.erase(&called);
+    return sizes_[&called] = nodes;
 }
 
 node_list function_table::expand(function const& called, onnx::NodeProto const& call)
 {
     onnx::FunctionProto const& proto = called.proto;
-    require_end(called);
+    std::unordered_set<function const*> callers;
+    std::size_t const size = size_of(called, callers);
     if (call.input_size() > proto.input_size())
         throw runner_error(fmt::format(
             "the function takes {} inputs, but is given {}", proto.input_size(), call.input_size()));
@@ -265,10 +261,10 @@ node_list function_table::expand(function const& called, onnx::NodeProto const& 
         if (std::ranges::count(proto.attribute(), attribute.name()) == 0 &&
             !called.defaults.contains(attribute.name()))
             throw runner_error("the function has no attribute " + in_quotes(attribute.name()));
-    taken_.grow(proto.ByteSizeLong());
     for_each_node(proto.node(), [&](onnx::NodeProto const&) { ++nodes_; });
-    if (++nodes_ > most_nodes)
+    if (std::max(size, ++nodes_) > most_nodes)
         throw runner_error(fmt::format("calls of the model's functions have more than {} nodes", most_nodes));
+    taken_.grow(proto.ByteSizeLong());
     node_list nodes = expansion(called, call, names_).nodes();
     sort_nodes(nodes);
     return nodes;

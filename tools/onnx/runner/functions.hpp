@@ -39,13 +39,13 @@ public:
         function const& called, onnx::NodeProto const& call);
 
 private:
-    void require_end(function const& called);
-    void visit(function const& each, std::unordered_set<function const*>& entered);
+    /// Returns the number of nodes that a call becomes, in bodies and by other calls, too.
+    std::size_t size_of(function const& called, std::unordered_set<function const*>& callers);
 
     std::unordered_map<std::string, function> functions_{};
-    std::unordered_set<function const*> ending_{}; ///< those that do not call themselves
+    std::unordered_map<function const*, std::size_t> sizes_{};
     unused_names names_;
-    std::size_t nodes_ = 0; ///< of all calls, in bodies too
+    std::size_t nodes_ = 0; ///< of all calls
     reservation taken_{};
 };
 
