@@ -102,7 +102,7 @@ public:
     {
         for (std::size_t i = where + 1; i < size_; ++i)
             items_.all[i - 1] = items_.all[i];
-        items_.all[--size_] = T{};
+        --size_;
     }
 
     /// Replaces the contents by the items from `first` up to `last`.
