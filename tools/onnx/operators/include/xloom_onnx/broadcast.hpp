@@ -44,6 +44,21 @@ xloom::shape broadcast_shape(xloom::shape const& first, Shapes const&... others)
     return dims;
 }
 
+namespace detail {
+
+/// Requires that an operand can be broadcast to x.
+///
+/// Errors    shape_error.
+inline void require_broadcast(
+    std::string_view op, char const* name, xloom::shape const& dims, xloom::shape const& x)
+{
+    if (dims.size() > x.size() || broadcast_shape(x, dims) != x)
+        xloom::kernels::fail<xloom::shape_error>(
+            op, ": ", name, " of the shape ", dims, " cannot be broadcast to X of the shape ", x);
+}
+
+} // namespace detail
+
 /// Returns the strides, in items, of a row-major tensor of shape `from` broadcast to shape `to`: 0 along a
 /// broadcast or empty axis. Requires that it can be broadcast.
 inline xloom::strides broadcast_strides(xloom::shape const& from, xloom::shape const& to)

@@ -71,17 +71,6 @@ row_moments normalize_row(T const* from, std::size_t count, double epsilon, T* t
     return {center, inverse};
 }
 
-/// Requires that an operand can be broadcast to x.
-///
-/// Errors    shape_error.
-inline void require_broadcast(
-    std::string_view op, char const* name, xloom::shape const& dims, xloom::shape const& x)
-{
-    if (dims.size() > x.size() || broadcast_shape(x, dims) != x)
-        xloom::kernels::fail<xloom::shape_error>(
-            op, ": ", name, " of the shape ", dims, " cannot be broadcast to X of the shape ", x);
-}
-
 /// x * scale + bias of normalized items.
 struct scale_function {
     template <class V>

@@ -30,11 +30,7 @@ inline xloom::shape one_hot_shape(
     std::size_t const axis = checked_axis(op, options.axis, indices.size() + 1);
     if (depth < 0)
         xloom::kernels::fail<xloom::option_error>(op, ": the depth ", depth, " is negative");
-    xloom::shape dims(indices.begin(), indices.begin() + axis);
-    dims.push_back(static_cast<std::size_t>(depth));
-    for (std::size_t a = axis; a < indices.size(); ++a)
-        dims.push_back(indices[a]);
-    return dims;
+    return xloom::insert_axis(indices, axis, static_cast<std::size_t>(depth));
 }
 
 namespace detail {

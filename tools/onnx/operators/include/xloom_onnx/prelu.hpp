@@ -35,11 +35,8 @@ void prelu_into(X const& x, Slope const& slope, Y&& y)
 {
     const_view_of<X> const from(x);
     const_view_of<Slope> const slopes(slope);
-    xloom::shape dims = from.shape();
-    if (slopes.rank() > from.rank() || broadcast_shape(dims, slopes.shape()) != dims)
-        xloom::kernels::fail<xloom::shape_error>("xloom_onnx::prelu_into: a slope of the shape ",
-            slopes.shape(), " cannot be broadcast to X of the shape ", dims);
-    auto const to = output_view("xloom_onnx::prelu_into", y, dims);
+    detail::require_broadcast("xloom_onnx::prelu_into", "a slope", slopes.shape(), from.shape());
+    auto const to = output_view("xloom_onnx::prelu_into", y, from.shape());
     map_into(detail::prelu_function(), from, slopes, to);
 }
 
