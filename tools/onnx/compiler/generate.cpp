@@ -69,6 +69,7 @@ public:
         made.header = whole();
         made.weights = out_.weights().bytes();
         made.has_static_shapes = has_static_shapes(code_.main());
+        made.warnings = model_.warnings();
         for (variable const* const input : code_.main().inputs)
             made.inputs.push_back({input->onnx_name, input->code, cpp_type(input->type)});
         for (std::size_t k = 0; k < outputs_.size(); ++k)

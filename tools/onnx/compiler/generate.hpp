@@ -1,6 +1,7 @@
 #pragma once
 // The header that a model becomes.
 
+#include <set>
 #include <string>
 
 #include "emission.hpp"
@@ -19,6 +20,7 @@ struct generated {
     std::string weights{};
     std::vector<value> inputs{}, outputs{};
     bool has_static_shapes = false; ///< all values are tensors of numbers whose shapes are known before a run
+    std::set<std::string> warnings{}; ///< where the model's declarations contradict what follows from it
 };
 
 /// Returns a translation unit with a main() that runs the model on .npy files; `header` is its name.

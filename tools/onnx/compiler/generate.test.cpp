@@ -344,28 +344,43 @@ TEST_CASE("a Constant that cannot be read is refused with the reason")
 
 TEST_CASE("a branch that the shapes exclude throws where it runs")
 {
-    // The lengths of both chunks are declared in the branches; the rate stays free.
-    std::string const graph =
-        "g (float[N] x, int64 sr) => (float[K] y) { wide = Constant<value_int = 16000>() "
-        "is_wide = Equal(sr, wide) y = If(is_wide)<"
-        "then_branch = a () => (float[512] u) { u = Tanh(x) },"
-        "else_branch = b () => (float[256] v) { v = Neg(x) }> }";
+    // The ranks of both chunks are declared in the branches; the rate stays free.
+    onnx::GraphProto graph =
+        runner::graph_of("g (float[N] x, int64 sr) => (float[] y) { wide = Constant<value_int = 16000>() "
+                         "is_wide = Equal(sr, wide) y = If(is_wide)<"
+                         "then_branch = a () => (float[512] u) { u = Tanh(x) },"
+                         "else_branch = b () => (float[1, 256] v) { v = Neg(x) }> }");
+    graph.mutable_input(0)->mutable_type()->mutable_tensor_type()->clear_shape();
     compiler::options chosen;
+    chosen.name = "tested";
     chosen.shapes = {{"x", {512}}};
-    std::string const text = header_of(graph, chosen);
+    std::string const text = compiler::generate(runner::model_of(graph), chosen).header;
     CHECK(has(text, "tanh"));
     CHECK(has(text, "xloom_onnx::fail_in_impossible_branch(\"tested\", \"If\", \"Neg: its output \'v\' is "
-                    "declared as float[256], but is float[512]\");"));
+                    "declared as float[1, 256], but is float[512]\");"));
     CHECK(has(text, "xt::xtensor<float, 1> y{};"));
-    chosen.shapes = {{"x", {300}}};
-    CHECK_THROWS_WITH_AS(header_of(graph, chosen),
-        "If: neither branch can run: Tanh: its output 'u' is declared as float[512], but is float[300]",
+    chosen.shapes = {{"x", {2, 3, 4}}};
+    CHECK_THROWS_WITH_AS(compiler::generate(runner::model_of(graph), chosen),
+        "If: neither branch can run: Tanh: its output 'u' is declared as float[512], but is float[2, 3, 4]",
         runner::runner_error);
     // In a model that is run, the declarations of both must agree.
     CHECK(runner::error_of("g (float[512] x, bool c) => (float[K] y) { y = If(c)<"
                            "then_branch = a () => (float[512] u) { u = Tanh(x) },"
-                           "else_branch = b () => (float[256] v) { v = Neg(x) }> }") ==
-          "If: Neg: its output 'v' is declared as float[256], but is float[512]");
+                           "else_branch = b () => (float[1, 256] v) { v = Neg(x) }> }") ==
+          "If: Neg: its output 'v' is declared as float[1, 256], but is float[512]");
+}
+
+TEST_CASE("declared dimensions that do not hold are a warning, except in a branch that cannot run")
+{
+    auto const warnings_of = [](std::string const& text) {
+        return compiler::generate(runner::model_of(runner::graph_of(text)), {}).warnings;
+    };
+    CHECK(warnings_of("g (float[2] x) => (float[3] y) { t = Exp(x) y = Tanh(t) }") ==
+          std::set<std::string>{"Tanh: its output 'y' is declared as float[3], but is float[2]"});
+    CHECK(warnings_of("g (float[2] x, bool c) => (float[K] y) { y = If(c)<"
+                      "then_branch = a () => (float[2] u) { u = Tanh(x) },"
+                      "else_branch = b () => (float[1, 2] v) <float[3] n> { n = Neg(x) v = Exp(n) }> }")
+              .empty());
 }
 
 TEST_CASE("what is larger than it is made of is computed at run time")

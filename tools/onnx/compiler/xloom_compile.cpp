@@ -184,6 +184,7 @@ int run(command_line const& parsed)
 {
     runner::with_budget const limits{runner::budget()};
     compiler::generated const made = compiler::generate(runner::read_model(parsed.model), parsed.chosen);
+    runner::print_warnings("xloom-compile", made.warnings);
     std::string program;
     if (!parsed.main.empty())
         program = compiler::main_of(made, parsed.chosen, fs::path(parsed.output).filename().string());

@@ -26,6 +26,14 @@ inline std::pair<std::string, std::string> assignment_of(std::string const& text
     return {text.substr(0, sign), text.substr(sign + 1)};
 }
 
+/// Prints a line for each warning of a program.
+template <class Texts>
+void print_warnings(char const* name, Texts const& warnings)
+{
+    for (std::string const& each : warnings)
+        std::fprintf(stderr, "%s: warning: %s\n", name, each.c_str());
+}
+
 /// Reads the command line and runs a program, or prints its help. Returns the exit code: what run(parsed)
 /// returns, 0 for help, 1 after an exception, whose text is printed.
 template <class Read, class Run>

@@ -14,6 +14,7 @@
 #include "operators.hpp"
 #include "proto.hpp"
 #include "text.hpp"
+#include "type_rules.hpp"
 
 namespace runner {
 
@@ -40,22 +41,27 @@ operation const& operation_of(onnx::NodeProto const& node)
     return *found;
 }
 
-/// What a graph declares, by name.
-using declarations = std::unordered_map<std::string, onnx::TypeProto const*>;
+/// What a graph declares of a value.
+struct declaration {
+    xloom::partial_type type = xloom::untyped;
+    bool is_information = false; ///< value_info, not an input or output of the graph
+};
+
+using declarations = std::unordered_map<std::string, declaration>;
 
 declarations declarations_of(onnx::GraphProto const& graph)
 {
     declarations all;
     for (auto const* const list : {&graph.input(), &graph.output(), &graph.value_info()})
         for (auto const& each : *list)
-            all.emplace(each.name(), &each.type());
+            all.try_emplace(each.name(), declaration{type_of(each.type()), list == &graph.value_info()});
     return all;
 }
 
-xloom::partial_type declared_type(declarations const& all, std::string const& name)
+declaration declaration_of(declarations const& all, std::string const& name)
 {
     auto const found = all.find(name);
-    return found == all.end() ? xloom::untyped : type_of(*found->second);
+    return found == all.end() ? declaration() : found->second;
 }
 
 /// f(), with the node's name in front of what it throws.
@@ -69,13 +75,46 @@ try {
     throw runner_error(describe(node) + ": " + error.what());
 }
 
-xloom::partial_type merged(std::string_view what, std::string const& name,
-    xloom::partial_type const& inferred, xloom::partial_type const& declared)
+/// A declared type of unknown dimensions, or of unknown rank.
+xloom::partial_type without_dims(xloom::partial_type const& declared, bool keeps_rank = true)
 {
-    if (!is_mergeable(inferred, declared))
-        throw runner_error(
-            fmt::format("{} {} is declared as {}, but is {}", what, in_quotes(name), declared, inferred));
-    return merge_type(inferred, declared);
+    if (declared.kind() == xloom::type_kind::sequence)
+        return sequence_of(without_dims(declared.inner(), keeps_rank));
+    if (declared.kind() == xloom::type_kind::optional)
+        return optional_of(without_dims(declared.inner(), keeps_rank));
+    if (declared.is_untyped() || !declared.shape().has_rank())
+        return declared;
+    return declared.with_shape(
+        keeps_rank ? unknown_dims(declared.shape().rank()) : partial_shape(xloom::unknown_rank));
+}
+
+/// The part of a declaration that must hold. Dimensions are often those of the exporter's run; value_info is
+/// left as it was where editors change a body.
+xloom::partial_type required_by(declaration const& declared)
+{
+    return without_dims(declared.type, !declared.is_information);
+}
+
+/// A type, completed by another one unless that contradicts it.
+xloom::partial_type completed(xloom::partial_type const& type, xloom::partial_type const& other)
+{
+    return is_mergeable(type, other) ? merge_type(type, other) : type;
+}
+
+std::string contradiction(std::string_view what, std::string const& name, xloom::partial_type const& inferred,
+    xloom::partial_type const& declared)
+{
+    return fmt::format("{} {} is declared as {}, but is {}", what, in_quotes(name), declared, inferred);
+}
+
+/// Merges an inferred type with the required part of a declared one.
+xloom::partial_type merged(std::string_view what, std::string const& name,
+    xloom::partial_type const& inferred, xloom::partial_type const& declared,
+    xloom::partial_type const& required)
+{
+    if (!is_mergeable(inferred, required))
+        throw runner_error(contradiction(what, name, inferred, declared));
+    return merge_type(inferred, required);
 }
 
 /// A node that cannot be prepared is not, and fails where it is reached.
@@ -242,8 +281,13 @@ types graph::infer(types const& inputs, facts const* outer, certainty of_types)
             known.own[place] = {completed(type_of(*initial_[place]), place), initial_[place]};
     for (std::size_t i = 0; i < inputs.size(); ++i) {
         std::string const& name = proto_.input(static_cast<int>(i)).name();
+        auto const type = declaration_of(declared, name).type;
+        bool const is_body = outer != nullptr;
+        if (is_body)
+            compare("the graph " + in_quotes(proto_.name()) + ": its input", name, inputs[i], type, of_types);
         input_types_[i] =
-            completed(merged("the input", name, inputs[i], declared_type(declared, name)), input_places_[i]);
+            completed(merged("the input", name, inputs[i], type, is_body ? without_dims(type) : type),
+                input_places_[i]);
         known.own[input_places_[i]] = {input_types_[i]};
     }
     std::vector<bool> is_left;
@@ -253,17 +297,24 @@ types graph::infer(types const& inputs, facts const* outer, certainty of_types)
         for (auto const& input : each.inputs)
             arguments.push_back(input ? &known[*input] : nullptr);
         about(*each.node, [&] {
-            types declared_outputs;
-            for (auto const& name : each.node->output())
-                declared_outputs.push_back(declared_type(declared, name));
-            typing const node(
-                {*each.node, each.opset, each.bodies}, arguments, declared_outputs, known, of_types);
+            std::vector<declaration> declared_outputs;
+            types required;
+            for (auto const& name : each.node->output()) {
+                declared_outputs.push_back(declaration_of(declared, name));
+                required.push_back(required_by(declared_outputs.back()));
+            }
+            typing const node({*each.node, each.opset, each.bodies}, arguments, required, known, of_types);
             each.output_types = each.what->infer(node);
             each.prepared = prepared(*each.what, node);
             each.output_types.resize(each.outputs.size());
+            each.expected_types.resize(each.outputs.size());
             for (std::size_t k = 0; k < each.outputs.size(); ++k) {
-                each.output_types[k] = merged("its output", each.node->output(static_cast<int>(k)),
-                    each.output_types[k], declared_outputs[k]);
+                std::string const& name = each.node->output(static_cast<int>(k));
+                auto const& type = declared_outputs[k].type;
+                compare(describe(*each.node) + ": its output", name, each.output_types[k], type, of_types);
+                each.output_types[k] = runner::completed(
+                    merged("its output", name, each.output_types[k], type, required[k]), without_dims(type));
+                each.expected_types[k] = runner::completed(each.output_types[k], type);
                 if (!each.outputs[k])
                     continue;
                 each.output_types[k] = completed(each.output_types[k], *each.outputs[k]);
@@ -275,11 +326,14 @@ types graph::infer(types const& inputs, facts const* outer, certainty of_types)
         });
         is_left.push_back(!is_evaluated && !fold(each, arguments, known));
     }
+    types result;
     output_types_.clear();
     for (std::size_t k = 0; k < outputs_.size(); ++k) {
         auto const& output = proto_.output(static_cast<int>(k));
-        output_types_.push_back(
-            merged("the graph's output", output.name(), known[outputs_[k]].type, type_of(output.type())));
+        auto const type = type_of(output.type());
+        result.push_back(
+            merged("the graph's output", output.name(), known[outputs_[k]].type, type, without_dims(type)));
+        output_types_.push_back(runner::completed(result.back(), type));
     }
     std::vector<step> left; // nothing is moved before all types agree
     for (std::size_t i = 0; i < steps_.size(); ++i)
@@ -287,7 +341,14 @@ types graph::infer(types const& inputs, facts const* outer, certainty of_types)
             left.push_back(std::move(steps_[i]));
     steps_ = std::move(left);
     find_last_uses();
-    return output_types_;
+    return result;
+}
+
+void graph::compare(std::string const& what, std::string const& name, xloom::partial_type const& inferred,
+    xloom::partial_type const& declared, certainty of_types) const
+{
+    if (of_types == certainty::final && !is_mergeable(inferred, declared))
+        shared_.warnings->insert(contradiction(what, name, inferred, declared));
 }
 
 void graph::mark_read(std::size_t outward, std::vector<bool>& is_read) const
@@ -340,19 +401,22 @@ bool graph::assume(std::size_t place, xloom::partial_type const& type)
 
 xloom::partial_type graph::completed(xloom::partial_type const& type, std::size_t place) const
 {
-    bool const is_possible = place < assumed_.size() && is_mergeable(type, assumed_[place]);
-    return is_possible ? merge_type(type, assumed_[place]) : type;
+    return place < assumed_.size() ? runner::completed(type, assumed_[place]) : type;
 }
 
 std::optional<types> graph::infer_branch(facts const* outer, certainty of_types)
-try {
-    impossible_.clear();
-    return infer({}, outer, of_types);
-} catch (std::exception const& error) {
-    if (!shared_.keeps_impossible_branches)
-        throw;
-    impossible_ = error.what();
-    return std::nullopt;
+{
+    std::set<std::string> const warned = *shared_.warnings;
+    try {
+        impossible_.clear();
+        return infer({}, outer, of_types);
+    } catch (std::exception const& error) {
+        if (!shared_.keeps_impossible_branches)
+            throw;
+        *shared_.warnings = warned;
+        impossible_ = error.what();
+        return std::nullopt;
+    }
 }
 
 bool graph::fold(step& each, std::vector<fact const*> const& inputs, facts& known)
@@ -429,7 +493,7 @@ std::vector<value> graph::run(std::vector<value> inputs, scope const* outer) con
                                        " is not given");
             }
             call const reached(
-                {*each.node, each.opset, each.bodies}, arguments, known, each.output_types, each.last_uses);
+                {*each.node, each.opset, each.bodies}, arguments, known, each.expected_types, each.last_uses);
             auto results = (each.prepared ? each.prepared : each.what->run)(reached);
             for (std::size_t k = 0; k < std::min(results.size(), each.outputs.size()); ++k)
                 if (each.outputs[k]) {

@@ -7,7 +7,9 @@
 #include <initializer_list>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <onnx/onnx_pb.h>
@@ -38,9 +40,10 @@ struct function;
 
 /// What a model's graphs share while they are prepared.
 struct preparation {
-    bool keeps_impossible_branches = false; ///< see graph::impossible()
-    std::size_t model_bytes = 0;            ///< what the model itself takes
-    function_table* functions = nullptr;    ///< the model's own; none if null
+    bool keeps_impossible_branches = false;    ///< see graph::impossible()
+    std::size_t model_bytes = 0;               ///< what the model itself takes
+    function_table* functions = nullptr;       ///< the model's own; none if null
+    std::set<std::string>* warnings = nullptr; ///< where declared dimensions contradict inferred ones
 };
 
 class graph {
@@ -54,6 +57,7 @@ public:
         std::vector<std::optional<slot>> inputs{};
         std::vector<std::optional<std::size_t>> outputs{}; ///< places
         types output_types{};
+        types expected_types{};  ///< with declared dimensions, for an output that no iteration makes
         run_function prepared{}; ///< instead of what->run
         std::string failure{};   ///< why it was not evaluated, although its inputs are constants
         /// For each input: true if nothing reads the value after this node.
@@ -68,7 +72,8 @@ public:
     onnx::GraphProto const& proto() const { return proto_; }
 
     /// Infers the types of all values, of bodies too, from the given input types (untyped where unknown) and
-    /// the graph's declarations; every run is then checked against them. Nodes with constant inputs are
+    /// the graph's declarations; every run is then checked against them. Declared dimensions count for the
+    /// model's inputs only, others are often those of the exporter's own run. Nodes with constant inputs are
     /// evaluated now, once. Returns the outputs' types in order. Throws if types contradict each other.
     ///
     /// While the types are tentative, nothing is evaluated that depends on them: another call follows.
@@ -85,7 +90,7 @@ public:
     /// all graphs unless their preparation keeps impossible branches.
     std::string const& impossible() const { return impossible_; }
 
-    /// Returns the inferred types of the outputs.
+    /// Returns the inferred types of the outputs, completed by declared dimensions, which a run may contradict.
     types const& output_types() const { return output_types_; }
 
     /// Runs the graph on inputs in order and returns the outputs in order. Missing inputs must have
@@ -108,6 +113,9 @@ private:
         function const& called, onnx::NodeProto const& call, opsets const& versions, name_table& names);
     void keep_constant(std::size_t place, value v);
     xloom::partial_type completed(xloom::partial_type const& type, std::size_t place) const;
+    /// Warns if declared dimensions contradict an inferred type.
+    void compare(std::string const& what, std::string const& name, xloom::partial_type const& inferred,
+        xloom::partial_type const& declared, certainty of_types) const;
     /// Evaluates a node whose inputs are constants. Returns false if they are not, if it fails, or if the
     /// results are too large to be kept; a run then fails or computes them where it reaches the node.
     bool fold(step& each, std::vector<fact const*> const& inputs, facts& known);

@@ -63,12 +63,22 @@ model::model(std::string const& path) : model(read_model(path)) {}
 model::model(onnx::ModelProto proto, bool keeps_impossible_branches)
     : proto_(runnable(std::move(proto))),
       functions_(proto_),
-      shared_{keeps_impossible_branches, proto_.ByteSizeLong(), &functions_},
+      shared_{keeps_impossible_branches, proto_.ByteSizeLong(), &functions_, &warnings_},
       graph_(proto_.graph(), opsets_of(proto_), shared_)
 {
     infer();
 }
 
 void model::infer() { graph_.infer(types(static_cast<std::size_t>(proto_.graph().input_size()))); }
+
+std::vector<std::string> model::warnings_of(std::vector<value> const& outputs) const
+{
+    std::vector<std::string> warnings;
+    for (std::size_t k = 0; k < outputs.size(); ++k)
+        if (auto const& declared = graph_.output_types()[k]; !agrees(outputs[k], declared))
+            warnings.push_back(fmt::format("the output {} is declared as {}, but is {}",
+                in_quotes(proto().output(static_cast<int>(k)).name()), declared, describe(outputs[k])));
+    return warnings;
+}
 
 } // namespace runner

@@ -1,6 +1,7 @@
 #pragma once
 // A model that is ready to run: its file, the opsets it imports, its graph.
 
+#include <set>
 #include <string>
 #include <vector>
 
@@ -30,9 +31,15 @@ public:
     void infer();
     std::vector<value> run(std::vector<value> const& inputs) const { return graph_.run(inputs); }
 
+    /// Returns where declared dimensions contradict those that follow from the inputs' types.
+    std::set<std::string> const& warnings() const { return warnings_; }
+    /// Returns where declared dimensions contradict the outputs of a run, although nothing did before it.
+    std::vector<std::string> warnings_of(std::vector<value> const& outputs) const;
+
 private:
     onnx::ModelProto proto_;
     function_table functions_;
+    std::set<std::string> warnings_{};
     preparation shared_;
     graph graph_;
 };

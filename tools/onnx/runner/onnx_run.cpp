@@ -225,6 +225,7 @@ int run(command_line const& parsed)
     with_budget const limits(parsed.allowed);
     end_process_after(parsed.allowed.time);
     model const loaded(parsed.model);
+    print_warnings("onnx_run", loaded.warnings());
     onnx::GraphProto const& graph = loaded.proto();
     auto const inputs = make_inputs(graph, parsed.files);
     std::vector<value> outputs;
@@ -237,6 +238,7 @@ int run(command_line const& parsed)
         outputs = loaded.run(inputs);
         milliseconds.push_back(std::chrono::duration<double, std::milli>(clock::now() - start).count());
     }
+    print_warnings("onnx_run", loaded.warnings_of(outputs));
     for (std::size_t k = 0; k < outputs.size(); ++k)
         print(printable(graph.output(static_cast<int>(k)).name(), 64), outputs[k]);
     std::sort(milliseconds.begin(), milliseconds.end());

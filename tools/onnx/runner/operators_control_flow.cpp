@@ -127,17 +127,6 @@ bool widen(xloom::type_list& carried, xloom::type_list const& returned)
     return has_changed;
 }
 
-/// Forgets the shapes that the body's own declarations contradict: the run reports what is wrong.
-void forget_contradicted(graph const& body, xloom::type_list& carried)
-{
-    for (std::size_t i = 0; i < carried.size(); ++i) {
-        int const input = static_cast<int>(i) + 2;
-        if (input < body.proto().input_size() &&
-            !is_mergeable(carried[i], type_of(body.proto().input(input).type())))
-            carried[i] = carried[i].with_shape(xloom::unknown_rank);
-    }
-}
-
 types loop_types(typing const& node)
 {
     types inputs = node.inputs();
@@ -160,7 +149,6 @@ types loop_types(typing const& node)
             for (partial_type& each : invariant)
                 each = each.with_shape(xloom::unknown_rank);
         };
-        forget_contradicted(node.body("body"), invariant);
         constexpr std::size_t deepest = 4; // a loop in a loop is inferred again each time
         constexpr int most = 8;
         if (node.depth() >= deepest)
