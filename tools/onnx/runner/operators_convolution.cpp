@@ -49,34 +49,73 @@ void require_few_axes(char const* op, tensor const& x)
         throw not_implemented(fmt::format("{} along more than three axes is not implemented", op));
 }
 
-std::vector<value> run_conv(call const& c)
+/// Throws unless all of a Conv's operands are of one type, which has products.
+void require_conv_types(tensor const& w, tensor const* x, tensor const* b)
+{
+    with_float(w.type(), []<class T>(std::type_identity<T>) {}); // no others
+    if ((x != nullptr && x->type() != w.type()) || (b != nullptr && b->type() != w.type()))
+        throw runner_error("X, W and B must be of one type");
+}
+
+/// Returns f(layer) for the packed weights of a Conv and their memory, which the budget has to have.
+template <class F>
+auto with_packed_conv(tensor const& w, tensor const* b, xloom_onnx::conv_options const& options, F const& f)
+{
+    require_conv_types(w, nullptr, b);
+    element_type const type = w.type() == element_type::double_ ? w.type() : element_type::float_;
+    tensor const weights = convert(w, type), bias = b == nullptr ? tensor() : convert(*b, type);
+    return with_type_of<float, double>(type, [&]<class T>(std::type_identity<T>) {
+        // They are padded to whole panels.
+        constexpr std::size_t panel = 64;
+        std::size_t const kernels = std::max<std::size_t>(w.shape()[0], 1),
+                          groups = static_cast<std::size_t>(std::max<std::int64_t>(options.group, 1));
+        auto const room = std::make_shared<reservation const>(
+            sizeof(T) * (2 * w.size() + panel * groups * (w.size() / kernels)));
+        if (b == nullptr)
+            return f(xloom_onnx::packed_conv<T>(items_of<T>(weights), options), room);
+        return f(xloom_onnx::packed_conv<T>(items_of<T>(weights), items_of<T>(bias), options), room);
+    });
+}
+
+template <class T>
+std::vector<value> convolve(call const& c, xloom_onnx::packed_conv<T> const& layer)
 {
     tensor const &x = c.tensor_at(0), &w = c.tensor_at(1);
+    require_conv_types(w, &x, nullptr);
     require_few_axes("Conv", x);
-    xloom_onnx::conv_options const options = conv_options_of(c);
-    xloom_onnx::detail::conv_layout const layout(x.shape(), w.shape(), options);
-    with_float(x.type(), []<class T>(std::type_identity<T>) {}); // no others
+    xloom_onnx::detail::conv_layout const layout(x.shape(), w.shape(), conv_options_of(c));
     element_type const type = x.type() == element_type::double_ ? x.type() : element_type::float_;
-    if (w.type() != x.type() || (c.has(2) && c.tensor_at(2).type() != x.type()))
-        throw runner_error("X, W and B must be of one type");
-    tensor const inputs = convert(x, type), weights = convert(w, type);
-    tensor const bias = c.has(2) ? convert(c.tensor_at(2), type) : tensor();
+    tensor const inputs = convert(x, type);
     tensor result = new_tensor(type, layout.result);
-    spend_products(static_cast<double>(result.size()) * static_cast<double>(layout.channels) *
-                   static_cast<double>(layout.kernel_items()));
-    with_type_of<float, double>(type, [&]<class T>(std::type_identity<T>) {
-        // The weights are packed and padded to whole panels.
-        reservation const room(sizeof(T) * (layout.workspace_items() + 2 * weights.size() +
-                                               64 * layout.depth() * layout.groups));
-        std::optional<xloom_onnx::tensor_view<T const>> added;
-        if (c.has(2))
-            added = items_of<T>(bias);
-        xloom_onnx::workspace memory;
-        auto const to = writable_items_of<T>(result);
-        xloom_onnx::detail::conv_into<T>(items_of<T>(inputs), items_of<T>(weights), added ? &*added : nullptr,
-            to, options, memory, require_time);
-    });
+    spend_products(static_cast<double>(result.size()) * static_cast<double>(layout.depth()));
+    reservation const room(sizeof(T) * layout.workspace_items());
+    xloom_onnx::workspace memory;
+    layer.run(items_of<T>(inputs), writable_items_of<T>(result), memory, require_time);
     return {convert(result, x.type())};
+}
+
+std::vector<value> run_conv(call const& c)
+{
+    xloom_onnx::conv_options const options = conv_options_of(c);
+    tensor const &x = c.tensor_at(0), &w = c.tensor_at(1);
+    require_few_axes("Conv", x);
+    (void)xloom_onnx::conv_shape(x.shape(), w.shape(), options); // they fit, before W is packed
+    tensor const* const b = c.has(2) ? &c.tensor_at(2) : nullptr;
+    return with_packed_conv(
+        w, b, options, [&](auto const& layer, auto const&) { return convolve(c, layer); });
+}
+
+/// Packs weights that are constants once for all runs.
+run_function prepare_conv(typing const& node)
+{
+    tensor const *const w = node.constant_at(1), *const b = node.constant_at(2);
+    if (w == nullptr || (node.has(2) && b == nullptr))
+        return {};
+    return with_packed_conv(
+        *w, b, conv_options_of(node), [](auto const& layer, auto const& room) -> run_function {
+            return [layer = std::make_shared<std::decay_t<decltype(layer)> const>(layer), room](
+                       call const& c) { return convolve(c, *layer); };
+        });
 }
 
 types conv_type(typing const& node)
@@ -222,8 +261,8 @@ types global_pool_type(typing const& node)
 void add_convolution_operators(operator_table& table)
 {
     std::string const windows = "auto_pad:string pads:ints strides:ints ";
-    table["Conv"] = {
-        {{1, "rro", "r", windows + "dilations:ints group:int kernel_shape:ints"}}, run_conv, conv_type};
+    table["Conv"] = {{{1, "rro", "r", windows + "dilations:ints group:int kernel_shape:ints"}}, run_conv,
+        conv_type, prepare_conv};
     std::string const pool = windows + "kernel_shape:ints! ";
     table["MaxPool"] = {{{1, "r", "r", pool}, {8, "r", "ro", pool + "storage_order:flag"},
                             {10, "r", "ro", pool + "ceil_mode:flag dilations:ints storage_order:flag"}},
