@@ -50,8 +50,14 @@ operator_table const& all_operators()
         add_recurrent_operators(all);
         add_attention_operators(all);
         add_sequence_operators(all);
-        for (auto& [name, operation] : all)
+        for (auto& [name, operation] : all) {
             operation.run = with_own_errors(std::move(operation.run));
+            if (operation.prepare)
+                operation.prepare = [prepare = std::move(operation.prepare)](typing const& node) {
+                    run_function run = prepare(node);
+                    return run ? with_own_errors(std::move(run)) : run;
+                };
+        }
         return all;
     }();
     return all_of_them;

@@ -71,20 +71,27 @@ types matmul_type(typing const& node)
     return type_like_first(node, dims);
 }
 
-/// alpha A B + beta C.
-std::vector<value> run_gemm(call const& c)
+xloom_onnx::gemm_options gemm_options_of(node_view const& c)
 {
-    auto const matrix_at = [&](std::size_t i) {
-        tensor const& x = c.tensor_at(i);
-        if (x.shape().size() != 2)
-            throw runner_error(fmt::format("its input {} is no matrix: its shape is {}", i, x.shape()));
-        return widened(x);
-    };
-    tensor const a = matrix_at(0), b = matrix_at(1);
-    xloom_onnx::gemm_options const options{.alpha = c.number("alpha", 1),
+    return {.alpha = c.number("alpha", 1),
         .beta = c.number("beta", 1),
         .transA = c.integer("transA", 0) != 0,
         .transB = c.integer("transB", 0) != 0};
+}
+
+tensor const& matrix_at(call const& c, std::size_t i)
+{
+    tensor const& x = c.tensor_at(i);
+    if (x.shape().size() != 2)
+        throw runner_error(fmt::format("its input {} is no matrix: its shape is {}", i, x.shape()));
+    return x;
+}
+
+/// alpha A B + beta C.
+std::vector<value> run_gemm(call const& c)
+{
+    tensor const a = widened(matrix_at(c, 0)), b = widened(matrix_at(c, 1));
+    xloom_onnx::gemm_options const options = gemm_options_of(c);
     tensor const added = c.has(2) ? widened(c.tensor_at(2)) : tensor();
     tensor result = new_tensor(a.type(), xloom_onnx::gemm_shape(a.shape(), b.shape(), options));
     std::size_t const M = result.shape()[0], K = a.shape()[options.transA ? 0 : 1];
@@ -103,6 +110,61 @@ std::vector<value> run_gemm(call const& c)
     return {convert(result, c.tensor_at(0).type())};
 }
 
+/// The shape of a product, checked.
+using shape_function = std::function<xloom::shape(call const&)>;
+
+template <class T>
+std::vector<value> multiply_rows(
+    call const& c, xloom_onnx::packed_gemm<T> const& layer, xloom::shape const& dims)
+{
+    tensor const a = widened(c.tensor_at(0));
+    tensor result = new_tensor(a.type(), dims);
+    if (result.size() != 0) {
+        spend_products(static_cast<double>(result.size()) * static_cast<double>(a.shape().back()));
+        layer(items_of<T>(a), writable_items_of<T>(result));
+    }
+    return {convert(result, c.tensor_at(0).type())};
+}
+
+/// Packs a constant matrix B on the right, and a constant C, once for all runs.
+run_function prepare_product(typing const& node, tensor const* added, xloom_onnx::gemm_options const& options,
+    shape_function const& shape)
+{
+    tensor const* const matrix = node.constant_at(1);
+    if (matrix == nullptr || matrix->shape().size() != 2 || options.transA)
+        return {};
+    tensor const b = widened(*matrix), c = added == nullptr ? tensor() : widened(*added);
+    if (b.type() != element_type::float_ && b.type() != element_type::double_)
+        return {};
+    return with_type_of<float, double>(b.type(), [&]<class T>(std::type_identity<T>) -> run_function {
+        using layer = xloom_onnx::packed_gemm<T>;
+        constexpr std::size_t panel = 64; // columns are padded to whole panels
+        auto const room = std::make_shared<reservation const>(
+            sizeof(T) * (2 * b.size() + panel * (b.shape()[0] + b.shape()[1])));
+        auto const packed = added == nullptr
+                                ? std::make_shared<layer const>(items_of<T>(b), options)
+                                : std::make_shared<layer const>(items_of<T>(b), items_of<T>(c), options);
+        return [packed, room, shape](
+                   call const& reached) { return multiply_rows<T>(reached, *packed, shape(reached)); };
+    });
+}
+
+run_function prepare_matmul(typing const& node)
+{
+    return prepare_product(node, nullptr, {}, [](call const& c) {
+        return xloom_onnx::matmul_shape(c.tensor_at(0).shape(), c.tensor_at(1).shape());
+    });
+}
+
+run_function prepare_gemm(typing const& node)
+{
+    if (node.has(2) && node.constant_at(2) == nullptr)
+        return {};
+    return prepare_product(node, node.constant_at(2), gemm_options_of(node), [](call const& c) {
+        return xloom_onnx::gemm_shape(matrix_at(c, 0).shape(), matrix_at(c, 1).shape(), gemm_options_of(c));
+    });
+}
+
 types gemm_type(typing const& node)
 {
     auto const dim_of = [&](std::size_t i, char const* is_transposed, std::size_t axis) {
@@ -116,11 +178,11 @@ types gemm_type(typing const& node)
 
 void add_linear_operators(operator_table& table)
 {
-    table["MatMul"] = {{{1, "rr", "r", ""}}, run_matmul, matmul_type};
+    table["MatMul"] = {{{1, "rr", "r", ""}}, run_matmul, matmul_type, prepare_matmul};
     table["Gemm"] = {{{1, "rrr", "r", "alpha:float beta:float broadcast:flag transA:flag transB:flag"},
                          {7, "rrr", "r", "alpha:float beta:float transA:flag transB:flag"},
                          {11, "rro", "r", "alpha:float beta:float transA:flag transB:flag"}},
-        run_gemm, gemm_type};
+        run_gemm, gemm_type, prepare_gemm};
 }
 
 } // namespace runner
