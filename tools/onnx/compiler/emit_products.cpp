@@ -4,6 +4,7 @@
 
 #include "call.hpp"
 #include "text.hpp"
+#include "type_rules.hpp"
 
 namespace compiler {
 
@@ -125,11 +126,13 @@ std::vector<std::string> conv_options(node const& each)
 void conv(emission& out, node& each)
 {
     out.include("xloom_onnx/conv.hpp");
-    std::vector<std::string> const options = conv_options(each);
+    std::vector<std::string> options = conv_options(each);
     if (is_packable(each.input(1)) && (!each.has(2) || each.input(2).tensor() != nullptr)) {
         std::vector<std::string> constants{out.constant_view(each.input(1))};
         if (each.has(2))
             constants.push_back(out.constant_view(each.input(2)));
+        if (auto const outputs = runner::spatial_items(each.output().type.shape()))
+            options.push_back(fmt::format(".outputs = {}", *outputs));
         std::string const layer = packed(out, each, "packed_conv", constants, options);
         std::string const x = out.operand(each.input(0));
         out.line("{}({}, {}, {});", layer, x, out.target(each.output()), out.workspace());

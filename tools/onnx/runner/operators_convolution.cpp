@@ -88,7 +88,7 @@ std::vector<value> convolve(call const& c, xloom_onnx::packed_conv<T> const& lay
     tensor const inputs = convert(x, type);
     tensor result = new_tensor(type, layout.result);
     spend_products(static_cast<double>(result.size()) * static_cast<double>(layout.depth()));
-    reservation const room(sizeof(T) * layout.workspace_items());
+    reservation const room(layer.workspace_bytes(x.shape()));
     xloom_onnx::workspace memory;
     layer.run(items_of<T>(inputs), writable_items_of<T>(result), memory, require_time);
     return {convert(result, x.type())};
@@ -96,26 +96,13 @@ std::vector<value> convolve(call const& c, xloom_onnx::packed_conv<T> const& lay
 
 std::vector<value> run_conv(call const& c)
 {
-    xloom_onnx::conv_options const options = conv_options_of(c);
+    xloom_onnx::conv_options options = conv_options_of(c);
     tensor const &x = c.tensor_at(0), &w = c.tensor_at(1);
     require_few_axes("Conv", x);
-    (void)xloom_onnx::conv_shape(x.shape(), w.shape(), options); // they fit, before W is packed
+    options.outputs = xloom_onnx::detail::conv_layout(x.shape(), w.shape(), options).outputs();
     tensor const* const b = c.has(2) ? &c.tensor_at(2) : nullptr;
     return with_packed_conv(
         w, b, options, [&](auto const& layer, auto const&) { return convolve(c, layer); });
-}
-
-/// Packs weights that are constants once for all runs.
-run_function prepare_conv(typing const& node)
-{
-    tensor const *const w = node.constant_at(1), *const b = node.constant_at(2);
-    if (w == nullptr || (node.has(2) && b == nullptr))
-        return {};
-    return with_packed_conv(
-        *w, b, conv_options_of(node), [](auto const& layer, auto const& room) -> run_function {
-            return [layer = std::make_shared<std::decay_t<decltype(layer)> const>(layer), room](
-                       call const& c) { return convolve(c, *layer); };
-        });
 }
 
 types conv_type(typing const& node)
@@ -133,6 +120,20 @@ types conv_type(typing const& node)
         } catch (std::exception const&) { // the run reports it
         }
     return type_like_first(node, dims);
+}
+
+/// Packs weights that are constants once for all runs.
+run_function prepare_conv(typing const& node)
+{
+    tensor const *const w = node.constant_at(1), *const b = node.constant_at(2);
+    if (w == nullptr || (node.has(2) && b == nullptr))
+        return {};
+    xloom_onnx::conv_options options = conv_options_of(node);
+    options.outputs = spatial_items(conv_type(node)[0].shape()).value_or(0);
+    return with_packed_conv(*w, b, options, [](auto const& layer, auto const& room) -> run_function {
+        return [layer = std::make_shared<std::decay_t<decltype(layer)> const>(layer), room](
+                   call const& c) { return convolve(c, *layer); };
+    });
 }
 
 xloom_onnx::pool_options pool_options_of(node_view const& c)

@@ -102,6 +102,17 @@ std::optional<xloom::shape> known_dims(partial_shape const& dims)
     return dims.has_rank() ? std::optional(known) : std::nullopt;
 }
 
+std::optional<std::size_t> spatial_items(partial_shape const& dims)
+{
+    if (dims.rank() < 2)
+        return std::nullopt;
+    partial_shape spatial;
+    for (std::size_t axis = 2; axis < dims.rank(); ++axis)
+        spatial.insert(axis - 2, dims[axis]);
+    auto const known = known_dims(spatial);
+    return known ? std::optional(xloom::element_count(*known)) : std::nullopt;
+}
+
 partial_shape shape_in(typing const& node, std::size_t i)
 {
     if (auto const numbers = node.integers_at(i)) {

@@ -38,6 +38,8 @@ xloom::dim dim_product(partial_shape const& dims);
 partial_shape unknown_dims(std::size_t rank);
 /// Returns the dimensions; std::nullopt if one is not known.
 std::optional<xloom::shape> known_dims(partial_shape const& dims);
+/// Returns the number of items of a channel [N, C, d..]; std::nullopt if it is not known.
+std::optional<std::size_t> spatial_items(partial_shape const& dims);
 /// Returns the shape that input i holds as integers: all of it, its rank, or nothing.
 partial_shape shape_in(typing const& node, std::size_t i);
 /// A shape with unknown dimensions at some of its axes.

@@ -1,9 +1,9 @@
 #pragma once
 // Conv, along one, two or three axes.
 //
-// The input is copied once, padded, with the channels last. The window of an output position along the last
-// axis is then contiguous for each row of the kernel, so that a convolution is a product with the packed
-// weights: of overlapping rows where the kernel has one row, of copied windows where it has more.
+// Along one axis the input is copied once, padded, with the channels last. The window of an output position is
+// then contiguous, so that a convolution is a product of overlapping rows, or of copied windows where the
+// kernel is dilated, with the packed weights. Few kernels, and more axes: direct_conv.hpp.
 
 #include <algorithm>
 #include <cstddef>
@@ -15,112 +15,60 @@
 
 #include <xloom/kernels.hpp>
 #include <xloom/recurrent/packed_matrix.hpp>
+#include <xloom_onnx/conv_layout.hpp>
+#include <xloom_onnx/direct_conv.hpp>
 #include <xloom_onnx/product.hpp>
 #include <xloom_onnx/view.hpp>
-#include <xloom_onnx/windows.hpp>
 #include <xloom_onnx/workspace.hpp>
 
 namespace xloom_onnx {
 
-struct conv_options {
-    integers strides{}, dilations{}; ///< omitted: 1 for each spatial axis
-    integers pads{};                 ///< before each spatial axis, then after each; omitted: 0
-    xloom_onnx::auto_pad auto_pad = xloom_onnx::auto_pad::notset;
-    integers kernel_shape{}; ///< omitted: that of w
-    std::int64_t group = 1;
-};
-
 namespace detail {
 
-struct conv_layout : window_layout {
-    std::size_t batch, groups, channels, kernels; ///< channels and kernels of one group
-    xloom::shape result;
+/// True if the kernels of a group are read from W, with positions in vector lanes. Others are packed, with
+/// kernels in vector lanes.
+inline bool is_direct(std::size_t rank, std::size_t kernels, std::size_t depth, std::size_t outputs)
+{
+    constexpr std::size_t few_kernels = 4; // a matrix of few columns would be padded to many
+    constexpr std::size_t few_outputs = 64;
+    bool const has_planes = rank > 3 && (outputs == 0 || outputs >= few_outputs);
+    return has_planes || kernels < few_kernels || depth == 0;
+}
 
-    /// Errors    shape_error, option_error.
-    conv_layout(xloom::shape const& x, xloom::shape const& w, conv_options const& options);
+/// The sizes of a Conv with packed weights.
+struct packed_layout {
+    conv_layout const& layout;
+    bool
+        is_sequence; ///< along one axis, and the padding is no larger than all else: channels become the last
+    spatial_axis const& axis = layout.axes[2];
 
-    /// Returns the number of items of a window.
-    std::size_t depth() const { return channels * kernel_items(); }
+    explicit packed_layout(conv_layout const& of)
+        : layout(of), is_sequence(of.result.size() == 3 && !of.is_sparse())
+    {}
 
-    /// True if the windows are contiguous in an input whose channels are last: the kernel is one dense row.
-    bool has_contiguous_windows() const
-    {
-        return axes[0].kernel * axes[1].kernel == 1 && (axes[2].dilation == 1 || axes[2].kernel == 1);
-    }
+    /// True if the windows are contiguous in an input whose channels are last.
+    bool has_contiguous_windows() const { return is_sequence && (axis.dilation == 1 || axis.kernel == 1); }
     /// True if the input must be copied for its channels or padding.
     bool needs_copy() const
     {
-        bool needs = channels != 1 || axes[2].before != 0 || axes[2].padded() > axes[2].input;
-        for (spatial_axis const& axis : {axes[0], axes[1]})
-            needs = needs || axis.before != 0 || axis.padded() != axis.input;
-        return needs;
+        return is_sequence && (layout.channels != 1 || axis.before != 0 || axis.padded() > axis.input);
     }
-    /// Returns the number of items of a padded input, one group of one of the batch.
-    std::size_t padded_items() const
-    {
-        std::size_t items = channels;
-        for (spatial_axis const& axis : axes)
-            items *= static_cast<std::size_t>(axis.padded());
-        return items;
-    }
-    /// True if a padded copy would be much larger than the input and the windows.
-    bool is_sparse() const
-    {
-        double items = static_cast<double>(channels);
-        for (spatial_axis const& axis : axes)
-            items *= static_cast<double>(axis.padded());
-        return items > 4096 + 4 * (static_cast<double>(channels) * static_cast<double>(inputs()) +
-                                      static_cast<double>(outputs()) * static_cast<double>(depth()));
-    }
+    std::size_t padded_items() const { return layout.channels * static_cast<std::size_t>(axis.padded()); }
     /// Returns the number of output positions that are computed at a time: their windows fit in a cache.
     std::size_t positions() const
     {
-        std::size_t const largest = (std::max)({depth(), kernels, std::size_t{1}});
+        std::size_t const largest = (std::max)({layout.depth(), layout.kernels, std::size_t{1}});
         return std::clamp<std::size_t>(
-            (std::size_t{1} << 16) / largest, 1, (std::max<std::size_t>)(1, outputs()));
+            (std::size_t{1} << 16) / largest, 1, (std::max<std::size_t>)(1, layout.outputs()));
     }
-    /// Returns the number of items of scratch memory.
     std::size_t workspace_items() const
     {
-        bool const copies_windows = is_sparse() || !has_contiguous_windows();
-        return (needs_copy() && !is_sparse() ? padded_items() : 0) +
-               (copies_windows ? positions() * depth() : 0) + positions() * kernels;
+        return (needs_copy() ? padded_items() : 0) +
+               (has_contiguous_windows() ? 0 : positions() * layout.depth()) + positions() * layout.kernels;
     }
 };
 
-inline conv_layout::conv_layout(xloom::shape const& x, xloom::shape const& w, conv_options const& options)
-{
-    static constexpr std::string_view op = "xloom_onnx::conv";
-    using xloom::kernels::fail;
-    std::size_t const rank = x.size();
-    if (rank < 3 || w.size() != rank)
-        fail<xloom::shape_error>(op, ": X and W have the shapes ", x, " and ", w);
-    if (rank > 5)
-        fail<xloom::shape_error>(op, ": more than three spatial axes: X has the shape ", x);
-    batch = x[0];
-    groups = static_cast<std::size_t>(options.group);
-    if (options.group < 1 || x[1] % groups != 0 || w[0] % groups != 0 || w[1] != x[1] / groups)
-        fail<xloom::shape_error>(
-            op, ": X and W have the shapes ", x, " and ", w, " in ", options.group, " groups");
-    channels = x[1] / groups;
-    kernels = w[0] / groups;
-    xloom::shape const kernel(w.begin() + 2, w.end());
-    axes = window_layout(op, x, kernel, options).axes;
-    result = result_shape(x, w[0]);
-    check_size(op, result, sizeof(double));
-    bool fits = options.kernel_shape.empty() || options.kernel_shape.size() == kernel.size();
-    for (std::size_t i = 0; fits && i < options.kernel_shape.size(); ++i)
-        fits = options.kernel_shape[i] == static_cast<std::int64_t>(w[2 + i]);
-    if (!fits)
-        fail<xloom::shape_error>(op, ": kernel_shape is ", options.kernel_shape, ", but W's shape is ", w);
-}
-
 } // namespace detail
-
-inline xloom::shape conv_shape(xloom::shape const& x, xloom::shape const& w, conv_options const& options = {})
-{
-    return detail::conv_layout(x, w, options).result;
-}
 
 /// A Conv with constant weights, packed once: a call computes y from x.
 ///
@@ -130,8 +78,8 @@ inline xloom::shape conv_shape(xloom::shape const& x, xloom::shape const& w, con
 /// Shapes    w [M, C / group, k..], b [M]; x [N, C, d..] -> y [N, M, o..], along one, two or three axes.
 /// Types     float, double.
 /// Errors    shape_error, option_error: what does not fit, at the call, too.
-/// Cost      as xloom::packed_matrix; x is copied once, padded, and once more, window by window, where the
-///           kernel has several rows. A call allocates nothing if y and the workspace are large enough.
+/// Cost      M C / group products of a kernel's items for each output; x is copied once. A call allocates
+///           nothing if y and the workspace are large enough.
 /// Threads   const members are thread-safe, with a workspace each.
 template <class T>
 class packed_conv {
@@ -144,6 +92,17 @@ public:
     packed_conv(W const& w, B const& b, conv_options const& options = {})
         : packed_conv(tensor_view<T const>(w), bias_view(tensor_view<T const>(b)), options)
     {}
+
+    /// Returns the bytes of the workspace that a call takes.
+    std::size_t workspace_bytes(xloom::shape const& x) const
+    {
+        detail::conv_layout const layout(x, dims_, options_);
+        if (!matrices_.empty())
+            return sizeof(T) * detail::packed_layout(layout).workspace_items();
+        if (detail::copies_windows<T>(layout))
+            return sizeof(T) * (layout.depth() + layout.kernels);
+        return sizeof(T) * detail::conv_tiles(layout).items() + sizeof(std::ptrdiff_t) * layout.depth();
+    }
 
     /// Returns y's shape for an x of this shape.
     xloom::shape shape(xloom::shape const& x) const { return conv_shape(x, dims_, options_); }
@@ -163,35 +122,28 @@ public:
         auto const to = output_view("xloom_onnx::conv", y, layout.result);
         if (to.size() == 0)
             return;
-        std::size_t const input_items = layout.channels * layout.inputs(),
-                          output_items = layout.kernels * layout.outputs();
-        for (std::size_t n = 0; n < layout.batch * layout.groups; ++n) {
-            pause();
-            std::size_t const group = n % layout.groups;
-            T const* const input = from.data() + n * input_items;
-            T* const output = to.data() + n * output_items;
-            if (matrices_.empty())
-                convolve_directly(layout, input, group, output);
-            else
-                convolve(layout, input, matrices_[group], output, memory, pause);
-        }
+        if (matrices_.empty())
+            return detail::convolve_directly(
+                layout, from.data(), weights_.data(), bias_.data(), to.data(), memory, pause);
+        for (std::size_t n = 0; n < layout.batch * layout.groups; ++n)
+            convolve(layout, from.data() + n * layout.channels * layout.inputs(),
+                matrices_[n % layout.groups], to.data() + n * layout.kernels * layout.outputs(), memory,
+                pause);
     }
 
 private:
     using bias_view = std::optional<tensor_view<T const>>;
     packed_conv(tensor_view<T const> const& w, bias_view const& b, conv_options const& options);
 
-    void convolve_directly(
-        detail::conv_layout const& layout, T const* input, std::size_t group, T* output) const;
     template <class Pause>
     void convolve(detail::conv_layout const& layout, T const* input, xloom::packed_matrix<T> const& matrix,
         T* output, workspace& memory, Pause const& pause) const;
 
     xloom::shape dims_; ///< of w
     conv_options options_;
-    std::vector<T> bias_{};    ///< [M]
-    std::vector<T> weights_{}; ///< of kernels of few rows, which are not packed
-    std::vector<xloom::packed_matrix<T>> matrices_{};
+    std::vector<T> bias_{};                           ///< [M]
+    std::vector<T> weights_{};                        ///< W, if that is_direct, else:
+    std::vector<xloom::packed_matrix<T>> matrices_{}; ///< for each group
 };
 
 template <class T>
@@ -213,8 +165,7 @@ packed_conv<T>::packed_conv(tensor_view<T const> const& w, bias_view const& b, c
         std::copy(b->begin(), b->end(), bias_.begin());
     std::size_t const each = kernels / groups, items = kernels == 0 ? 0 : w.size() / kernels,
                       spatial = channels == 0 ? 0 : items / channels;
-    // A matrix of few columns would be padded to many.
-    if (constexpr std::size_t few = 4; each < few || items == 0) {
+    if (detail::is_direct(w.rank(), each, items, options.outputs)) {
         weights_.assign(w.begin(), w.end());
         return;
     }
@@ -233,140 +184,43 @@ packed_conv<T>::packed_conv(tensor_view<T const> const& w, bias_view const& b, c
 
 namespace detail {
 
-/// y[i] += a * x[i].
+/// Copies the channels of a sequence [channels, inputs] to [padded, channels], padded with zeros.
 template <class T>
-void add_products(T a, T const* x, T* y, std::size_t count)
+void copy_padded(packed_layout const& sizes, T const* input, T* to)
 {
-    std::size_t i = 0;
-    for (; i + kernels::batch_size<T> <= count; i += kernels::batch_size<T>)
-        kernels::store_batch(y + i, kernels::multiply_add(kernels::batch_t<T>(a), kernels::load_batch(x + i),
-                                        kernels::load_batch(y + i)));
-    for (; i < count; ++i)
-        y[i] = kernels::multiply_add(a, x[i], y[i]);
-}
-
-/// A position in a kernel.
-struct kernel_offset {
-    std::int64_t deep, down, across;
-};
-
-/// Calls f(kernel_offset) for each position in a kernel, in the order of its items.
-template <class F>
-void for_each_kernel_offset(conv_layout const& layout, F const& f)
-{
-    auto const& [deep, down, across] = layout.axes;
-    for (std::int64_t i = 0; i < deep.kernel; ++i)
-        for (std::int64_t j = 0; j < down.kernel; ++j)
-            for (std::int64_t k = 0; k < across.kernel; ++k)
-                f(kernel_offset{i, j, k});
-}
-
-/// Returns the outputs whose input at the shift of a kernel's item is no padding.
-inline position_range covered_outputs(spatial_axis const& axis, std::int64_t shift)
-{
-    std::int64_t const left = axis.input - shift;
-    return {shift >= 0 ? 0 : (-shift + axis.stride - 1) / axis.stride,
-        (std::min)(axis.output, left <= 0 ? std::int64_t{0} : (left - 1) / axis.stride + 1)};
-}
-
-/// Adds the products of one weight with one channel of an input, shifted, along the last axis.
-template <class T>
-void add_shifted(conv_layout const& layout, kernel_offset const& at, T weight, T const* channel, T* output)
-{
-    auto const& [deep, down, across] = layout.axes;
-    std::int64_t const shift = at.across * across.dilation - across.before;
-    auto const [begin, end] = covered_outputs(across, shift);
-    for (std::int64_t z = 0; z < deep.output; ++z)
-        for (std::int64_t y = 0; y < down.output; ++y) {
-            std::int64_t const plane = deep.position(z, at.deep), row = down.position(y, at.down);
-            if (!deep.contains(plane) || !down.contains(row))
-                continue;
-            T const* const from = channel + (plane * down.input + row) * across.input;
-            T* const to = output + (z * down.output + y) * across.output;
-            if (across.stride == 1 && begin < end)
-                add_products(weight, from + begin + shift, to + begin, static_cast<std::size_t>(end - begin));
-            else
-                for (std::int64_t x = begin; x < end; ++x)
-                    to[x] += weight * from[x * across.stride + shift];
-        }
-}
-
-} // namespace detail
-
-/// Adds the products of each weight with a shifted input, along the last axis.
-template <class T>
-void packed_conv<T>::convolve_directly(
-    detail::conv_layout const& layout, T const* input, std::size_t group, T* output) const
-{
-    T const* weight = weights_.data() + group * layout.kernels * layout.channels * layout.kernel_items();
-    for (std::size_t m = 0; m < layout.kernels; ++m, output += layout.outputs()) {
-        std::fill_n(output, layout.outputs(), bias_[group * layout.kernels + m]);
-        for (std::size_t c = 0; c < layout.channels; ++c)
-            detail::for_each_kernel_offset(layout, [&](detail::kernel_offset const& at) {
-                detail::add_shifted(layout, at, *weight++, input + c * layout.inputs(), output);
-            });
-    }
-}
-
-namespace detail {
-
-/// Copies the channels of an input [channels, deep, down, across] to [deep, down, across, channels], padded
-/// with zeros.
-template <class T>
-void copy_padded(conv_layout const& layout, T const* input, T* to)
-{
-    auto const& [deep, down, across] = layout.axes;
-    std::size_t const channels = layout.channels,
-                      row_items = static_cast<std::size_t>(across.padded()) * channels;
-    auto const plane_stride = static_cast<std::ptrdiff_t>(layout.inputs());
+    spatial_axis const& axis = sizes.axis;
+    std::size_t const channels = sizes.layout.channels;
     std::int64_t const count =
-        (std::min)(across.input, (std::max)(std::int64_t{0}, across.padded() - across.before));
-    std::size_t const before = static_cast<std::size_t>(across.before) * channels,
+        (std::min)(axis.input, (std::max)(std::int64_t{0}, axis.padded() - axis.before));
+    std::size_t const before = static_cast<std::size_t>(axis.before) * channels,
                       now = static_cast<std::size_t>(count) * channels;
-    for (std::int64_t z = 0; z < deep.padded(); ++z)
-        for (std::int64_t y = 0; y < down.padded(); ++y, to += row_items) {
-            std::int64_t const plane = z - deep.before, row = y - down.before;
-            if (plane < 0 || plane >= deep.input || row < 0 || row >= down.input || count == 0) {
-                std::fill_n(to, row_items, T(0));
-                continue;
-            }
-            T const* const from = input + (plane * down.input + row) * across.input;
-            std::fill_n(to, before, T(0));
-            kernels::copy_transposed(from, plane_stride, to + before, static_cast<std::ptrdiff_t>(channels),
-                channels, static_cast<std::size_t>(count));
-            std::fill_n(to + before + now, row_items - before - now, T(0));
-        }
-}
-
-/// Copies the windows of output positions [first, first + count) of an input whose rows are at a stride.
-template <class T>
-void copy_windows(conv_layout const& layout, T const* input, std::int64_t row_items, std::size_t first,
-    std::size_t count, T* window)
-{
-    auto const& [deep, down, across] = layout.axes;
-    auto const channels = static_cast<std::int64_t>(layout.channels);
-    std::int64_t const plane_items = down.padded() * row_items;
-    // Where the kernel is dense, a row of it is contiguous.
-    std::int64_t const run = across.dilation == 1 ? across.kernel : 1, runs = across.kernel / run;
-    auto const run_items = static_cast<std::size_t>(run * channels);
-    for (std::size_t p = first; p < first + count; ++p) {
-        auto const place = static_cast<std::int64_t>(p);
-        std::int64_t const x = place % across.output, y = place / across.output % down.output,
-                           z = place / across.output / down.output;
-        T const* const from = input + z * deep.stride * plane_items + y * down.stride * row_items +
-                              x * across.stride * channels;
-        for (std::int64_t i = 0; i < deep.kernel; ++i)
-            for (std::int64_t j = 0; j < down.kernel; ++j)
-                for (std::int64_t k = 0; k < runs; ++k)
-                    window = std::copy_n(from + i * deep.dilation * plane_items +
-                                             j * down.dilation * row_items + k * across.dilation * channels,
-                        run_items, window);
+    if (count == 0) {
+        std::fill_n(to, sizes.padded_items(), T(0));
+        return;
     }
+    std::fill_n(to, before, T(0));
+    kernels::copy_transposed(input, axis.input, to + before, static_cast<std::ptrdiff_t>(channels), channels,
+        static_cast<std::size_t>(count));
+    std::fill(to + before + now, to + sizes.padded_items(), T(0));
 }
 
-/// Copies the windows item by item from the input as it is, whose padding is larger than all else.
+/// Copies the windows of output positions [first, first + count) of a padded sequence whose channels are last.
 template <class T>
-void copy_sparse_windows(
+void copy_windows(packed_layout const& sizes, T const* input, std::size_t first, std::size_t count, T* window)
+{
+    auto const channels = static_cast<std::int64_t>(sizes.layout.channels);
+    for (std::size_t p = first; p < first + count; ++p)
+        for (std::int64_t k = 0; k < sizes.axis.kernel; ++k)
+            window = std::copy_n(
+                input +
+                    (static_cast<std::int64_t>(p) * sizes.axis.stride + k * sizes.axis.dilation) * channels,
+                channels, window);
+}
+
+/// Copies the windows of output positions [first, first + count), channels last, item by item from an input
+/// [channels, inputs..].
+template <class T>
+void gather_windows(
     conv_layout const& layout, T const* input, std::size_t first, std::size_t count, T* window)
 {
     spatial_axis const &deep = layout.axes[0], &down = layout.axes[1], &across = layout.axes[2];
@@ -374,14 +228,19 @@ void copy_sparse_windows(
         auto const place = static_cast<std::int64_t>(p);
         std::int64_t const x = place % across.output, y = place / across.output % down.output,
                            z = place / across.output / down.output;
-        for_each_kernel_offset(layout, [&](kernel_offset const& offset) {
-            std::int64_t const plane = deep.position(z, offset.deep), row = down.position(y, offset.down),
-                               at = across.position(x, offset.across);
-            bool const is_inside = deep.contains(plane) && down.contains(row) && across.contains(at);
-            auto const item = static_cast<std::size_t>((plane * down.input + row) * across.input + at);
-            for (std::size_t c = 0; c < layout.channels; ++c)
-                *window++ = is_inside ? input[c * layout.inputs() + item] : T(0);
-        });
+        for (std::int64_t i = 0; i < deep.kernel; ++i)
+            for (std::int64_t j = 0; j < down.kernel; ++j)
+                for (std::int64_t k = 0; k < across.kernel; ++k, window += layout.channels) {
+                    std::int64_t const plane = deep.position(z, i), row = down.position(y, j),
+                                       at = across.position(x, k);
+                    if (!deep.contains(plane) || !down.contains(row) || !across.contains(at)) {
+                        std::fill_n(window, layout.channels, T(0));
+                        continue;
+                    }
+                    T const* const from = input + (plane * down.input + row) * across.input + at;
+                    for (std::size_t c = 0; c < layout.channels; ++c)
+                        window[c] = from[c * layout.inputs()];
+                }
     }
 }
 
@@ -392,41 +251,26 @@ template <class Pause>
 void packed_conv<T>::convolve(detail::conv_layout const& layout, T const* input,
     xloom::packed_matrix<T> const& matrix, T* output, workspace& memory, Pause const& pause) const
 {
-    auto const& [deep, down, across] = layout.axes;
+    detail::packed_layout const sizes(layout);
     std::size_t const places = layout.outputs(), depth = matrix.depth(), kernels = layout.kernels,
-                      most = layout.positions();
-    bool const is_sparse = layout.is_sparse(), is_copied = layout.needs_copy() && !is_sparse,
-               is_in_place = layout.has_contiguous_windows() && !is_sparse;
-    T* const padded = memory.template take<T>(layout.workspace_items());
-    T* const windows = padded + (is_copied ? layout.padded_items() : 0);
+                      most = sizes.positions();
+    bool const is_copied = sizes.needs_copy(), is_in_place = sizes.has_contiguous_windows();
+    T* const padded = memory.template take<T>(sizes.workspace_items());
+    T* const windows = padded + (is_copied ? sizes.padded_items() : 0);
     T* const sums = windows + (is_in_place ? 0 : most * depth);
     if (is_copied)
-        detail::copy_padded(layout, input, padded);
+        detail::copy_padded(sizes, input, padded);
     T const* const from = is_copied ? padded : input;
-    std::size_t const row_items =
-        static_cast<std::size_t>(is_copied ? across.padded() : across.input) * layout.channels;
+    std::size_t const step =
+        is_in_place ? static_cast<std::size_t>(sizes.axis.stride) * layout.channels : depth;
     for (std::size_t first = 0, now; first < places; first += now) {
         pause();
-        T const* rows = windows;
-        std::size_t step = depth;
-        if (is_in_place) { // one row of outputs
-            auto const out = static_cast<std::size_t>(across.output);
-            std::size_t const row = first / out, x = first % out,
-                              z = row / static_cast<std::size_t>(down.output),
-                              y = row % static_cast<std::size_t>(down.output);
-            std::size_t const input_row = z * static_cast<std::size_t>(deep.stride * down.padded()) +
-                                          y * static_cast<std::size_t>(down.stride);
-            now = (std::min)(most, out - x);
-            step = static_cast<std::size_t>(across.stride) * layout.channels;
-            rows = from + input_row * row_items + x * step;
-        } else {
-            now = (std::min)(most, places - first);
-            if (is_sparse)
-                detail::copy_sparse_windows(layout, input, first, now, windows);
-            else
-                detail::copy_windows(layout, from, static_cast<std::int64_t>(row_items), first, now, windows);
-        }
-        matrix(now, rows, step, sums, kernels);
+        now = (std::min)(most, places - first);
+        if (!sizes.is_sequence)
+            detail::gather_windows(layout, input, first, now, windows);
+        else if (!is_in_place)
+            detail::copy_windows(sizes, from, first, now, windows);
+        matrix(now, is_in_place ? from + first * step : windows, step, sums, kernels);
         xloom::kernels::copy_transposed(sums, static_cast<std::ptrdiff_t>(kernels), output + first,
             static_cast<std::ptrdiff_t>(places), now, kernels);
     }

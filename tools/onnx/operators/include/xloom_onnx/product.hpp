@@ -25,11 +25,12 @@ struct no_pause {
     void operator()() const noexcept {}
 };
 
-/// Computes C = A B for `Rows` rows of A and `Batches` batches of columns of B, whose columns are contiguous.
-/// A sum is split into dependency chains of 128 products, because rounding errors grow with their length.
-template <std::size_t Rows, std::size_t Batches, class T>
-void multiply_tile(T const* A, std::size_t a_stride, std::size_t K, T const* B, std::size_t b_stride, T* C,
-    std::size_t c_stride)
+/// Computes C = A B for `Rows` rows of A and `Batches` batches of columns of B, whose row k is contiguous from
+/// row(k) on. A sum begins with start(r) and is split into dependency chains of 128 products, because rounding
+/// errors grow with their length.
+template <std::size_t Rows, std::size_t Batches, class T, class Row, class Start>
+void multiply_tile(T const* A, std::size_t a_stride, std::size_t K, Row const& row, T* C,
+    std::size_t c_stride, Start const& start)
 {
     using batch = kernels::batch_t<T>;
     constexpr std::size_t size = kernels::batch_size<T>, chain = 128;
@@ -37,14 +38,16 @@ void multiply_tile(T const* A, std::size_t a_stride, std::size_t K, T const* B, 
         std::size_t const end = (std::min)(K, k + chain);
         bool const is_first = k == 0;
         std::array<std::array<batch, Batches>, Rows> sums;
-        for (auto& row : sums)
-            row.fill(batch(T(0)));
+#pragma GCC unroll 8
+        for (std::size_t r = 0; r < Rows; ++r)
+            sums[r].fill(is_first ? start(r) : batch(T(0)));
 #pragma GCC unroll 2
         for (; k < end; ++k) {
+            T const* const from = row(k);
             std::array<batch, Batches> b;
 #pragma GCC unroll 8
             for (std::size_t j = 0; j < Batches; ++j)
-                b[j] = kernels::load_batch(B + k * b_stride + j * size);
+                b[j] = kernels::load_batch(from + j * size);
 #pragma GCC unroll 8
             for (std::size_t r = 0; r < Rows; ++r) {
                 batch const factor(A[r * a_stride + k]);
@@ -146,10 +149,12 @@ template <class T, class Pause>
 void multiply_block(std::size_t M, std::size_t K, std::size_t batches, T const* A, std::size_t a_stride,
     T const* B, std::size_t b_stride, T* C, std::size_t c_stride, Pause const& pause)
 {
+    auto const row = [=](std::size_t k) { return B + k * b_stride; };
+    auto const zero = [](std::size_t) { return kernels::batch_t<T>(T(0)); };
     if (M == 1) {
         pause();
         return kernels::with_count<1, row_batches<T>>(batches, [&](auto batches_here) {
-            multiply_tile<1, batches_here>(A, a_stride, K, B, b_stride, C, c_stride);
+            multiply_tile<1, batches_here>(A, a_stride, K, row, C, c_stride, zero);
         });
     }
     kernels::blocks const parts{M, kernels::block_rows<T>};
@@ -162,7 +167,7 @@ void multiply_block(std::size_t M, std::size_t K, std::size_t batches, T const* 
         kernels::with_count<1, block_batches<T>>(batches, [&](auto batches_here) {
             kernels::with_count<1, kernels::block_rows<T>>(count, [&](auto rows_here) {
                 multiply_tile<rows_here, batches_here>(
-                    A + begin * a_stride, a_stride, K, B, b_stride, C + begin * c_stride, c_stride);
+                    A + begin * a_stride, a_stride, K, row, C + begin * c_stride, c_stride, zero);
             });
         });
     }
