@@ -37,6 +37,22 @@ struct phased_axis : spatial_axis {
     }
 };
 
+/// Copies items at a stride to contiguous ones.
+template <class T>
+void copy_strided(T const* from, std::int64_t stride, T* to, std::int64_t count)
+{
+    if (stride == 1) {
+        std::copy_n(from, count, to);
+    } else if (stride == 2) { // a constant, so that compilers unroll or vectorise: half the time
+#pragma GCC unroll 8
+        for (std::int64_t i = 0; i < count; ++i)
+            to[i] = from[2 * i];
+    } else {
+        for (std::int64_t i = 0; i < count; ++i)
+            to[i] = from[stride * i];
+    }
+}
+
 /// Tiles of outputs [rows, columns], as many as a cache holds the inputs of.
 struct conv_tiles {
     conv_layout const& layout;
@@ -111,11 +127,7 @@ private:
                            begin = (std::min)(width, first >= 0 ? 0 : (stride - 1 - first) / stride),
                            end = std::clamp(left <= 0 ? 0 : (left - 1) / stride + 1, begin, width);
         std::fill_n(to, begin, T(0));
-        if (stride == 1)
-            std::copy_n(from + first + begin, end - begin, to + begin);
-        else
-            for (std::int64_t q = begin; q < end; ++q)
-                to[q] = from[first + q * stride];
+        copy_strided(from + first + begin * stride, stride, to + begin, end - begin);
         std::fill(to + end, to + width, T(0));
     }
 };
