@@ -261,6 +261,12 @@ private:
         for (std::size_t k = 0; k < outputs_.size(); ++k)
             text += fmt::format("/// {}  {}: {} {}\n", k == 0 ? "Outputs" : "       ", outputs_[k],
                 comment_type(code_.main().outputs[k]->type), comment_text(onnx_name(k)));
+        std::string arguments;
+        for (variable const* const input : code_.main().inputs)
+            arguments += (arguments.empty() ? "" : ", ") + input->code;
+        text += fmt::format("///\n/// Example  {} model{}; auto const results = model({}); // results.{}\n",
+            chosen_.name, chosen_.weights == weights_place::file ? "(path_of_weights)" : "", arguments,
+            fmt::join(outputs_, ", results."));
         if (!out_.memory().empty())
             text += "///\n/// An object keeps the memory of its calls: use one in each thread.\n";
         return text;

@@ -370,6 +370,17 @@ TEST_CASE("a branch that the shapes exclude throws where it runs")
           "If: Neg: its output 'v' is declared as float[1, 256], but is float[512]");
 }
 
+TEST_CASE("a header says how its class is called")
+{
+    std::string const graph =
+        "g (float[2] x, float[2] z) => (float[2] y, float[2] u) { y = Add(x, z) u = Tanh(x) }";
+    CHECK(has(header_of(graph),
+        "/// Example  tested model; auto const results = model(x, z); // results.y, results.u\n"));
+    compiler::options chosen;
+    chosen.weights = compiler::weights_place::file;
+    CHECK(has(header_of(graph, chosen), "/// Example  tested model(path_of_weights); auto const results"));
+}
+
 TEST_CASE("declared dimensions that do not hold are a warning, except in a branch that cannot run")
 {
     auto const warnings_of = [](std::string const& text) {
