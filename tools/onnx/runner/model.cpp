@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "fold_batch_normalization.hpp"
 #include "proto.hpp"
 #include "rewrite_quantized.hpp"
 #include "sort_nodes.hpp"
@@ -23,6 +24,7 @@ onnx::ModelProto runnable(onnx::ModelProto proto)
         throw runner_error("the model has no graph");
     sort_nodes(*proto.mutable_graph()->mutable_node());
     rewrite_quantized(proto);
+    fold_batch_normalization(*proto.mutable_graph());
     return proto;
 }
 

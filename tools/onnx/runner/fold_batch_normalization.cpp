@@ -1,0 +1,193 @@
+#include "fold_batch_normalization.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include "convert.hpp"
+#include "proto.hpp"
+#include "unused_names.hpp"
+
+namespace runner {
+
+namespace {
+
+using numbers = std::vector<double>;
+
+/// The names that nodes, bodies and the graph's outputs read, each as often.
+std::unordered_map<std::string, int> uses_of(onnx::GraphProto const& graph)
+{
+    std::unordered_map<std::string, int> uses;
+    for (auto const& output : graph.output())
+        ++uses[output.name()];
+    for (auto const& node : graph.node()) {
+        for (auto const& input : node.input())
+            ++uses[input];
+        for (auto const& attribute : node.attribute())
+            if (attribute.type() == onnx::AttributeProto::GRAPH)
+                for (auto const& [name, count] : uses_of(attribute.g()))
+                    uses[name] += count;
+    }
+    return uses;
+}
+
+/// The tensors of a graph that no run changes, by name.
+std::unordered_map<std::string, onnx::TensorProto const*> constants_of(onnx::GraphProto const& graph)
+{
+    std::unordered_map<std::string, onnx::TensorProto const*> all;
+    for (auto const& each : graph.initializer())
+        all.emplace(each.name(), &each);
+    for (auto const& input : graph.input())
+        all.erase(input.name());
+    for (auto const& node : graph.node())
+        if (node.op_type() == "Constant" && node.output_size() == 1 && node.attribute_size() == 1 &&
+            node.attribute(0).name() == "value")
+            all.emplace(node.output(0), &node.attribute(0).t());
+    return all;
+}
+
+onnx::AttributeProto const* find(onnx::NodeProto const& node, char const* name)
+{
+    auto const found = std::find_if(node.attribute().begin(), node.attribute().end(),
+        [&](auto const& each) { return each.name() == name; });
+    return found == node.attribute().end() ? nullptr : &*found;
+}
+
+/// True for a BatchNormalization that has a channel's factor and addend, and no output but Y.
+bool is_inference(onnx::NodeProto const& node)
+{
+    auto const integer = [&](char const* name, std::int64_t otherwise) {
+        auto const* const found = find(node, name);
+        return found == nullptr ? otherwise : found->i();
+    };
+    bool const has_parameters =
+        node.op_type() == "BatchNormalization" && node.domain().empty() && node.input_size() == 5;
+    return has_parameters && node.output_size() == 1 && integer("training_mode", 0) == 0 &&
+           integer("spatial", 1) == 1 && find(node, "is_test") == nullptr;
+}
+
+class folder {
+public:
+    explicit folder(onnx::GraphProto& graph) : graph_(graph), names_(graph), constants_(constants_of(graph))
+    {}
+
+    void run()
+    {
+        auto const uses = uses_of(graph_);
+        std::unordered_map<std::string, onnx::NodeProto*> convs; // by output
+        std::unordered_set<onnx::NodeProto const*> folded;
+        for (onnx::NodeProto& node : *graph_.mutable_node()) {
+            if (node.op_type() == "Conv" && node.domain().empty() && node.output_size() == 1 &&
+                uses.contains(node.output(0)) && uses.at(node.output(0)) == 1)
+                convs.emplace(node.output(0), &node);
+            auto const found = is_inference(node) ? convs.find(node.input(0)) : convs.end();
+            if (found != convs.end() && fold(*found->second, node)) {
+                found->second->set_output(0, node.output(0));
+                folded.insert(&node);
+            }
+            for (auto& attribute : *node.mutable_attribute())
+                if (attribute.type() == onnx::AttributeProto::GRAPH)
+                    fold_batch_normalization(*attribute.mutable_g());
+        }
+        google::protobuf::RepeatedPtrField<onnx::NodeProto> nodes;
+        nodes.Swap(graph_.mutable_node());
+        for (onnx::NodeProto& node : nodes)
+            if (!folded.contains(&node))
+                graph_.add_node()->Swap(&node);
+    }
+
+private:
+    /// Returns a constant vector of a length, or items of any shape; std::nullopt if it is none.
+    std::optional<tensor> constant(std::string const& name) const
+    {
+        auto const found = constants_.find(name);
+        if (found == constants_.end())
+            return std::nullopt;
+        try {
+            return read_tensor(*found->second);
+        } catch (std::exception const&) { // the graph reports it
+            return std::nullopt;
+        }
+    }
+
+    std::optional<numbers> vector(std::string const& name, std::size_t length) const
+    {
+        auto const made = constant(name);
+        if (!made || made->shape() != xloom::shape{length})
+            return std::nullopt;
+        tensor const wide = convert(*made, element_type::double_);
+        auto const items = wide.items<double>();
+        return numbers(items.begin(), items.end());
+    }
+
+    bool fold(onnx::NodeProto& conv, onnx::NodeProto const& normalization)
+    {
+        auto const W = conv.input_size() < 2 ? std::nullopt : constant(conv.input(1));
+        if (!W || W->shape().size() < 3 || W->size() == 0 ||
+            (W->type() != element_type::float_ && W->type() != element_type::double_))
+            return false;
+        std::size_t const kernels = W->shape()[0];
+        bool const has_bias = conv.input_size() > 2 && !conv.input(2).empty();
+        auto const bias = has_bias ? vector(conv.input(2), kernels) : numbers(kernels, 0.0);
+        auto const scale = vector(normalization.input(1), kernels),
+                   shift = vector(normalization.input(2), kernels),
+                   mean = vector(normalization.input(3), kernels),
+                   variance = vector(normalization.input(4), kernels);
+        if (!bias || !scale || !shift || !mean || !variance)
+            return false;
+        auto const* const epsilon = find(normalization, "epsilon");
+        tensor const weights = convert(*W, element_type::double_);
+        numbers items(weights.items<double>().begin(), weights.items<double>().end()), added;
+        for (std::size_t m = 0; m < kernels; ++m) {
+            double const factor =
+                (*scale)[m] /
+                std::sqrt((*variance)[m] + (epsilon == nullptr ? 1e-5 : static_cast<double>(epsilon->f())));
+            added.push_back(((*bias)[m] - (*mean)[m]) * factor + (*shift)[m]);
+            std::size_t const depth = items.size() / kernels;
+            for (double& item : std::span(items).subspan(m * depth, depth))
+                item *= factor;
+        }
+        auto const is_finite = [](double item) { return std::isfinite(static_cast<float>(item)); };
+        if (!std::ranges::all_of(items, is_finite) || !std::ranges::all_of(added, is_finite))
+            return false;
+        std::string const weights_name = add(conv.input(1), W->type(), W->shape(), items),
+                          bias_name = add(normalization.input(2), W->type(), {kernels}, added);
+        while (conv.input_size() < 3)
+            conv.add_input();
+        conv.set_input(1, weights_name);
+        conv.set_input(2, bias_name);
+        return true;
+    }
+
+    /// Adds an initializer. Returns its name.
+    std::string add(
+        std::string const& base, element_type type, xloom::shape const& dims, numbers const& items)
+    {
+        onnx::TensorProto& made = *graph_.add_initializer();
+        made.set_name(names_.make(base + "_folded"));
+        made.set_data_type(static_cast<int>(type));
+        for (std::size_t const dim : dims)
+            made.add_dims(static_cast<std::int64_t>(dim));
+        for (double const item : items)
+            if (type == element_type::float_)
+                made.add_float_data(static_cast<float>(item));
+            else
+                made.add_double_data(item);
+        return made.name();
+    }
+
+    onnx::GraphProto& graph_;
+    unused_names names_;
+    std::unordered_map<std::string, onnx::TensorProto const*> constants_;
+};
+
+} // namespace
+
+void fold_batch_normalization(onnx::GraphProto& graph) { folder(graph).run(); }
+
+} // namespace runner

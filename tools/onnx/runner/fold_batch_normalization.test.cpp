@@ -1,0 +1,141 @@
+// BatchNormalization behind a Conv: what is folded, what is not, and how far the results are apart.
+
+#include <cmath>
+#include <limits>
+#include <random>
+#include <string>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+#include "model.hpp"
+#include "text.hpp"
+#include "text_model.hpp"
+
+namespace {
+
+using namespace runner;
+
+std::vector<float> random_items(std::size_t count, std::mt19937& source, float least = -1)
+{
+    std::uniform_real_distribution<float> item(least, 1);
+    std::vector<float> made(count);
+    for (float& each : made)
+        each = item(source);
+    return made;
+}
+
+std::string constant(std::string const& name, std::string const& dims, std::vector<float> const& items)
+{
+    return fmt::format("{} = Constant<value = float[{}] {{{}}}>() ", name, dims, fmt::join(items, ", "));
+}
+
+constexpr std::size_t M = 3, C = 2, K = 3, L = 9;
+
+/// A Conv [M, C, K] of x [1, C, L], and a BatchNormalization with a small epsilon.
+struct sample {
+    std::vector<float> w, b, s, shift, mean, variance;
+
+    explicit sample(std::mt19937& source)
+        : w(random_items(M * C * K, source)),
+          b(random_items(M, source)),
+          s(random_items(M, source)),
+          shift(random_items(M, source)),
+          mean(random_items(M, source)),
+          variance(random_items(M, source, 0.01F))
+    {}
+
+    std::string constants() const
+    {
+        return constant("w", "3, 2, 3", w) + constant("b", "3", b) + parameters();
+    }
+    std::string parameters() const
+    {
+        return constant("s", "3", s) + constant("t", "3", shift) + constant("m", "3", mean) +
+               constant("v", "3", variance);
+    }
+};
+
+std::string const both = "c = Conv(x, w, b) y = BatchNormalization<epsilon = 0.001>(c, s, t, m, v) ";
+
+tensor input(std::vector<float> const& items) { return tensor::of<float>({1, C, L}, items); }
+
+std::size_t steps_of(std::string const& text)
+{
+    return model(model_of(graph_of(text))).prepared().steps().size();
+}
+
+} // namespace
+
+TEST_CASE("a Conv computes the BatchNormalization behind it, within the rounding of its weights")
+{
+    std::mt19937 source(5);
+    for (int round = 0; round < 20; ++round) {
+        sample const of(source);
+        std::vector<float> const x = random_items(C * L, source);
+        model const made(
+            model_of(graph_of("g (float[1, 2, L] x) => (float[] y) { " + of.constants() + both + "}")));
+        REQUIRE(made.prepared().steps().size() == 1);
+        tensor const y = made.run({input(x)}).at(0).as_tensor();
+        for (std::size_t m = 0; m < M; ++m) {
+            double const factor = double(of.s[m]) / std::sqrt(double(of.variance[m]) + double(0.001F));
+            for (std::size_t o = 0; o < L - K + 1; ++o) {
+                double sum = double(of.b[m]), size = std::abs(sum) + std::abs(double(of.mean[m]));
+                for (std::size_t c = 0; c < C; ++c)
+                    for (std::size_t k = 0; k < K; ++k) {
+                        double const product = double(of.w[(m * C + c) * K + k]) * double(x[c * L + o + k]);
+                        sum += product;
+                        size += std::abs(product);
+                    }
+                double const expected = (sum - double(of.mean[m])) * factor + double(of.shift[m]);
+                double const bound = (size * std::abs(factor) + std::abs(double(of.shift[m]))) *
+                                     double(C * K + 2) * double(std::numeric_limits<float>::epsilon()) / 2;
+                CHECK(std::abs(double(y.items<float>()[m * (L - K + 1) + o]) - expected) <= bound);
+            }
+        }
+    }
+}
+
+TEST_CASE("a Conv without a bias, in double, in a body")
+{
+    std::mt19937 source(6);
+    sample const of(source);
+    CHECK(steps_of("g (float[1, 2, L] x) => (float[] y) { " + of.constants() +
+                   "c = Conv(x, w) y = BatchNormalization(c, s, t, m, v) }") == 1);
+    std::string const doubled = constant("f", "3, 2, 3", of.w) + "w = Cast<to = 11>(f) " + of.parameters();
+    CHECK(steps_of("g (double[1, 2, L] x) => (double[] y) { " + doubled +
+                   "c = Conv(x, w) y = BatchNormalization(c, s, t, m, v) }") ==
+          2); // w is no constant of the file
+    std::string const branch =
+        "(float[] u) { " + of.constants() + "c = Conv(x, w, b) u = BatchNormalization(c, s, t, m, v) }";
+    model const nested(
+        model_of(graph_of("g (float[1, 2, L] x, bool p) => (float[] y) { y = If(p)<then_branch = a () => " +
+                          branch + ", else_branch = e () => " + branch + "> }")));
+    CHECK(nested.prepared().steps().at(0).bodies.at("then_branch")->steps().size() == 1);
+}
+
+TEST_CASE("a BatchNormalization stays where something else reads the Conv, or a run makes or breaks a number")
+{
+    std::mt19937 source(7);
+    sample const of(source);
+    std::string const start = "g (float[1, 2, L] x";
+    CHECK(steps_of(start + ") => (float[] y, float[] c) { " + of.constants() + both + "}") == 2);
+    CHECK(steps_of(start + ") => (float[] y, float[] z) { " + of.constants() + both + "z = Neg(c) }") == 3);
+    CHECK(steps_of(start + ", float[3, 2, 3] w) => (float[] y) { " + constant("b", "3", of.b) +
+                   of.parameters() + both + "}") == 2);
+    CHECK(
+        steps_of(start + ", bool p) => (float[] y, float[] z) { " + of.constants() + both +
+                 "z = If(p)<then_branch = a () => (float[] u) { u = Neg(c) }, else_branch = e () => (float[] "
+                 "u) { u = Abs(x) }> }") == 3);
+    sample infinite = of;
+    infinite.variance[1] = -0.001F;
+    CHECK(steps_of(start + ") => (float[] y) { " + infinite.constants() + both + "}") == 2);
+    sample zero = of;
+    zero.variance = std::vector<float>(3, 1.0F);
+    zero.w.assign(zero.w.size(), 0.0F);
+    tensor const y = model(model_of(graph_of(start + ") => (float[] y) { " + zero.constants() + both + "}")))
+                         .run({input(std::vector<float>(C * L, std::numeric_limits<float>::infinity()))})
+                         .at(0)
+                         .as_tensor();
+    CHECK(std::isnan(y.items<float>()[0]));
+}
