@@ -6,8 +6,8 @@
 namespace runner {
 
 /// Multiplies the constant weights of each Conv whose only reader is a BatchNormalization with constant
-/// parameters by scale / sqrt(input_var + epsilon), in bodies too, and leaves the latter out. The products are
-/// computed in double and rounded once.
+/// parameters by scale / sqrt(input_var + epsilon), in bodies too, and removes the latter. The products
+/// are computed in double and rounded once.
 ///
 /// Differs   from the two operators by rounding: half a unit in the last place of each weight, in place of
 ///           the three roundings of the normalization.

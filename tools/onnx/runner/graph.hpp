@@ -90,7 +90,8 @@ public:
     /// all graphs unless their preparation keeps impossible branches.
     std::string const& impossible() const { return impossible_; }
 
-    /// Returns the inferred types of the outputs, completed by declared dimensions, which a run may contradict.
+    /// Returns the inferred types of the outputs, completed by declared dimensions, which a run may
+    /// contradict.
     types const& output_types() const { return output_types_; }
 
     /// Runs the graph on inputs in order and returns the outputs in order. Missing inputs must have
