@@ -18,8 +18,7 @@ struct conv_options {
     xloom_onnx::auto_pad auto_pad = xloom_onnx::auto_pad::notset;
     integers kernel_shape{}; ///< omitted: that of w
     std::int64_t group = 1;
-    std::size_t outputs =
-        0; ///< of one kernel, if all calls have so many: packed_conv suits its weights to it
+    std::size_t outputs = 0; ///< of a kernel, if they are known: packed_conv packs for that number
 };
 
 namespace detail {

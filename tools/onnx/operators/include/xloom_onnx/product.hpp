@@ -25,9 +25,9 @@ struct no_pause {
     void operator()() const noexcept {}
 };
 
-/// Computes C = A B for `Rows` rows of A and `Batches` batches of columns of B, whose row k is contiguous from
-/// row(k) on. A sum begins with start(r) and is split into dependency chains of 128 products, because rounding
-/// errors grow with their length.
+/// Computes C = A B for `Rows` rows of A and `Batches` batches of columns of B, whose row k is contiguous
+/// from row(k) on. A sum begins with start(r) and is split into dependency chains of 128 products, because
+/// rounding errors grow with their length.
 template <std::size_t Rows, std::size_t Batches, class T, class Row, class Start>
 void multiply_tile(T const* A, std::size_t a_stride, std::size_t K, Row const& row, T* C,
     std::size_t c_stride, Start const& start)
