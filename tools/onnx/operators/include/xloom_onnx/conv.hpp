@@ -1,8 +1,8 @@
 #pragma once
 // Conv, along one, two or three axes.
 //
-// Along one axis the input is copied once, padded, with the channels last. The window of an output position is
-// then contiguous, so that a convolution is a product of overlapping rows, or of copied windows where the
+// Along one axis the input is copied once, padded, with the channels last. The window of an output position
+// is then contiguous, so that a convolution is a product of overlapping rows, or of copied windows where the
 // kernel is dilated, with the packed weights. Few kernels, and more axes: direct_conv.hpp.
 
 #include <algorithm>
@@ -204,7 +204,8 @@ void copy_padded(packed_layout const& sizes, T const* input, T* to)
     std::fill(to + before + now, to + sizes.padded_items(), T(0));
 }
 
-/// Copies the windows of output positions [first, first + count) of a padded sequence whose channels are last.
+/// Copies the windows of output positions [first, first + count) of a padded sequence whose channels are
+/// last.
 template <class T>
 void copy_windows(packed_layout const& sizes, T const* input, std::size_t first, std::size_t count, T* window)
 {
