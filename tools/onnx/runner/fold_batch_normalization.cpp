@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "convert.hpp"
+#include "node_bodies.hpp"
 #include "proto.hpp"
 #include "unused_names.hpp"
 
@@ -28,10 +29,10 @@ std::unordered_map<std::string, int> uses_of(onnx::GraphProto const& graph)
     for (auto const& node : graph.node()) {
         for (auto const& input : node.input())
             ++uses[input];
-        for (auto const& attribute : node.attribute())
-            if (attribute.type() == onnx::AttributeProto::GRAPH)
-                for (auto const& [name, count] : uses_of(attribute.g()))
-                    uses[name] += count;
+        for_each_body(node, [&](onnx::GraphProto const& body) {
+            for (auto const& [name, count] : uses_of(body))
+                uses[name] += count;
+        });
     }
     return uses;
 }
@@ -90,9 +91,7 @@ public:
                 found->second->set_output(0, node.output(0));
                 folded.insert(&node);
             }
-            for (auto& attribute : *node.mutable_attribute())
-                if (attribute.type() == onnx::AttributeProto::GRAPH)
-                    fold_batch_normalization(*attribute.mutable_g());
+            for_each_body(node, fold_batch_normalization);
         }
         google::protobuf::RepeatedPtrField<onnx::NodeProto> nodes;
         nodes.Swap(graph_.mutable_node());

@@ -6,6 +6,7 @@
 #include <google/protobuf/unknown_field_set.h>
 
 #include "graph.hpp"
+#include "node_bodies.hpp"
 #include "operators.hpp"
 #include "sort_nodes.hpp"
 #include "text.hpp"
@@ -76,9 +77,7 @@ void for_each_node(Nodes const& nodes, F const& f)
 {
     for (onnx::NodeProto const& node : nodes) {
         f(node);
-        for (auto const& attribute : node.attribute())
-            if (attribute.type() == onnx::AttributeProto::GRAPH)
-                for_each_node(attribute.g().node(), f);
+        for_each_body(node, [&](onnx::GraphProto const& body) { for_each_node(body.node(), f); });
     }
 }
 

@@ -7,6 +7,7 @@
 
 #include "check_node.hpp"
 #include "model.hpp"
+#include "node_bodies.hpp"
 #include "text.hpp"
 #include "unused_names.hpp"
 
@@ -135,9 +136,7 @@ void rewrite(onnx::GraphProto& graph, unused_names& names)
             check(graph, node);
             rewriter(graph, names, node).run();
         } else {
-            for (auto& attribute : *node.mutable_attribute())
-                if (attribute.type() == onnx::AttributeProto::GRAPH)
-                    rewrite(*attribute.mutable_g(), names);
+            for_each_body(node, [&](onnx::GraphProto& body) { rewrite(body, names); });
             graph.add_node()->Swap(&node);
         }
 }

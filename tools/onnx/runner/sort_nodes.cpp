@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "graph.hpp"
+#include "node_bodies.hpp"
 #include "text.hpp"
 
 namespace runner {
@@ -100,9 +101,7 @@ name_set sort(node_list& nodes)
     std::vector<name_set> read;
     for (auto& node : nodes) {
         name_set& names = read.emplace_back(node.input().begin(), node.input().end());
-        for (auto& attribute : *node.mutable_attribute())
-            if (attribute.type() == onnx::AttributeProto::GRAPH)
-                names.merge(sort_body(*attribute.mutable_g()));
+        for_each_body(node, [&](onnx::GraphProto& body) { names.merge(sort_body(body)); });
     }
     std::vector<std::size_t> const order = dependencies(nodes, read).order();
     if (!std::is_sorted(order.begin(), order.end())) {

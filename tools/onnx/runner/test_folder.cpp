@@ -7,6 +7,7 @@
 #include "compare.hpp"
 #include "graph.hpp"
 #include "moves.hpp"
+#include "node_bodies.hpp"
 #include "operators.hpp"
 #include "proto.hpp"
 #include "text.hpp"
@@ -153,9 +154,7 @@ void collect_operators(onnx::GraphProto const& graph, std::set<std::string>& fou
 {
     for (auto const& node : graph.node()) {
         found.insert(full_name(node.domain(), node.op_type()));
-        for (auto const& attribute : node.attribute())
-            if (attribute.has_g())
-                collect_operators(attribute.g(), found);
+        for_each_body(node, [&](onnx::GraphProto const& body) { collect_operators(body, found); });
     }
 }
 

@@ -1,5 +1,7 @@
 #include "unused_names.hpp"
 
+#include "node_bodies.hpp"
+
 namespace runner {
 
 void unused_names::add(onnx::GraphProto const& graph)
@@ -11,9 +13,7 @@ void unused_names::add(onnx::GraphProto const& graph)
     for (auto const& node : graph.node()) {
         used_.insert(node.input().begin(), node.input().end());
         used_.insert(node.output().begin(), node.output().end());
-        for (auto const& attribute : node.attribute())
-            if (attribute.type() == onnx::AttributeProto::GRAPH)
-                add(attribute.g());
+        for_each_body(node, [&](onnx::GraphProto const& body) { add(body); });
     }
 }
 
