@@ -57,6 +57,11 @@ item selu(node const& each, std::vector<std::string> const& x)
                                        {"gamma", is_first ? 1.0507 : 1.05070102214813232421875}})(each, x);
 }
 
+item gelu(node const& each, std::vector<std::string> const& x)
+{
+    return function(each.view().text("approximate", "none") == "tanh" ? "gelu_tanh" : "gelu")(each, x);
+}
+
 item mod(node const& each, std::vector<std::string> const& x)
 {
     bool const is_float_remainder = each.view().integer("fmod", 0) != 0;
@@ -147,6 +152,8 @@ std::unordered_map<std::string, item_function> const& table()
         t["IsInf"] = is_inf;
         t["Cast"] = cast;
         t["CastLike"] = cast;
+        t["Gelu"] = gelu;
+        t["Swish"] = with_parameters("swish", {{"alpha", 1.0}});
         t["Elu"] = with_parameters("elu", {{"alpha", 1.0}});
         t["LeakyRelu"] = with_parameters("leaky_relu", {{"alpha", 0.01}});
         t["ThresholdedRelu"] = with_parameters("thresholded_relu", {{"alpha", 1.0}});

@@ -4,6 +4,7 @@
 
 #include "elementwise.hpp"
 #include "operators.hpp"
+#include "text.hpp"
 #include "type_rules.hpp"
 
 namespace runner {
@@ -37,6 +38,27 @@ operation with_alpha(version_list const& versions, double otherwise)
 std::vector<value> run_hard_sigmoid(call const& c)
 {
     return {map_floats(c, xloom_onnx::hard_sigmoid(c.number("alpha", 0.2), c.number("beta", 0.5)))};
+}
+
+/// Returns the attribute `approximate` of Gelu: true for tanh.
+bool is_approximate(node_view const& node)
+{
+    std::string const name = node.text("approximate", "none");
+    if (name != "none" && name != "tanh")
+        throw runner_error("approximate is none or tanh, but is " + in_quotes(name));
+    return name == "tanh";
+}
+
+/// Refuses an unknown `approximate` where no run would, too.
+types gelu_type(typing const& node)
+{
+    is_approximate(node);
+    return same_type(node);
+}
+
+std::vector<value> run_gelu(call const& c)
+{
+    return {is_approximate(c) ? map_floats(c, xloom_onnx::gelu_tanh) : map_floats(c, xloom_onnx::gelu)};
 }
 
 std::vector<value> run_selu(call const& c)
@@ -99,6 +121,8 @@ void add_function_operators(operator_table& table)
     table["Softplus"] = plain(since_1, xloom_onnx::softplus);
     table["Softsign"] = plain(since_1, xloom_onnx::softsign);
     table["HardSwish"] = plain(version_list{{14, "r", "r", ""}}, xloom_onnx::hard_swish);
+    table["Gelu"] = {{{20, "r", "r", "approximate:string"}}, run_gelu, gelu_type};
+    table["Swish"] = with_alpha<xloom_onnx::swish>(version_list{{24, "r", "r", "alpha:float"}}, 1.0);
     table["Elu"] = with_alpha<xloom_onnx::elu>(alpha_only, 1.0);
     table["LeakyRelu"] = with_alpha<xloom_onnx::leaky_relu>(alpha_only, 0.01);
     table["ThresholdedRelu"] =

@@ -3,7 +3,8 @@
 // Selu. NaN stays NaN in all of them; 16-bit numbers are computed in float.
 //
 // Max error in ULP: Sqrt, Reciprocal, Floor, Ceil, Round 0.5; Exp, Log, Elu, Selu 2; Tanh, Softplus, Sin,
-// Cos, Erf 3; Sigmoid 4, but 0 below 1e-38 (float) or 1e-307 (double).
+// Cos, Erf 3; Sigmoid 4, but 0 below 1e-38 (float) or 1e-307 (double). Gelu and Swish are ONNX's formulas of
+// these: the error of Gelu's normal distribution is absolute, 3 ULP of 1.
 
 #include <cmath>
 
@@ -44,6 +45,20 @@ inline constexpr detail::float_function hard_swish{[]<class V>(V const& x) {
     V const factor = x * V(static_cast<T>(1.0 / 6)) + V(T(0.5));
     return V(
         x * xloom::kernels::select(factor < V(0), V(0), xloom::kernels::select(factor > V(1), V(1), factor)));
+}};
+/// x times the normal distribution function of x: x (1 + erf(x / sqrt(2))) / 2.
+inline constexpr detail::float_function gelu{[]<class V>(V const& x) {
+    using T = detail::batch_item_t<V>;
+    V const scaled = x * V(static_cast<T>(0.70710678118654752440));
+    return V(V(T(0.5)) * x * (V(T(1)) + xloom::kernels::erf_of(scaled)));
+}};
+/// Gelu by an approximation: x (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))) / 2, which is a product of x and a
+/// sigmoid.
+inline constexpr detail::float_function gelu_tanh{[]<class V>(V const& x) {
+    using T = detail::batch_item_t<V>;
+    constexpr double slope = 1.59576912160573071176; // 2 sqrt(2 / pi)
+    V const factor = V(static_cast<T>(slope)) + V(static_cast<T>(0.044715 * slope)) * x * x;
+    return V(x * xloom::kernels::sigmoid{}(V(x * factor)));
 }};
 inline constexpr detail::float_function log{[](auto const& x) { return xloom::kernels::log_of(x); }};
 inline constexpr detail::float_function sin{[](auto const& x) { return xloom::kernels::sin_of(x); }};
@@ -113,6 +128,18 @@ struct leaky_relu : detail::parametric_function<leaky_relu> {
     V at(V const& x) const
     {
         return xloom::kernels::select(x < V(0), of<V>(alpha) * x, x);
+    }
+};
+
+/// x sigmoid(alpha x).
+struct swish : detail::parametric_function<swish> {
+    explicit swish(double a = 1) : alpha(a) {}
+    double alpha;
+
+    template <class V>
+    V at(V const& x) const
+    {
+        return x * xloom::kernels::sigmoid{}(V(of<V>(alpha) * x));
     }
 };
 
