@@ -1,4 +1,4 @@
-// BatchNormalization, InstanceNormalization, LayerNormalization, PRelu, Dropout.
+// BatchNormalization, InstanceNormalization, LayerNormalization, RMSNormalization, PRelu, Dropout.
 
 #include "call.hpp"
 
@@ -52,6 +52,18 @@ void layer_normalization(emission& out, node& each)
         .emit();
 }
 
+void rms_normalization(emission& out, node& each)
+{
+    auto const view = each.view();
+    call(out, each, "layer_normalization", "rms_normalization_into")
+        .operand(0)
+        .operand(1)
+        .output()
+        .option("axis", view.integer("axis", -1), -1)
+        .option("epsilon", number_literal(view.number("epsilon", 1e-5)))
+        .emit();
+}
+
 void prelu(emission& out, node& each)
 {
     std::string slope = out.operand(each.input(1));
@@ -92,6 +104,7 @@ void add_normalization_emitters(emitter_table& table)
     table["BatchNormalization"] = batch_normalization;
     table["InstanceNormalization"] = instance_normalization;
     table["LayerNormalization"] = layer_normalization;
+    table["RMSNormalization"] = rms_normalization;
     table["Dropout"] = dropout;
     table["PRelu"] = prelu;
 }

@@ -1,4 +1,4 @@
-// BatchNormalization, InstanceNormalization, LayerNormalization.
+// BatchNormalization, InstanceNormalization, LayerNormalization, RMSNormalization.
 
 #include <xloom_onnx/batch_normalization.hpp>
 #include <xloom_onnx/layer_normalization.hpp>
@@ -64,12 +64,16 @@ std::vector<value> run_instance_normalization(call const& c)
     })};
 }
 
+void require_stash_type(node_view const& node, char const* name)
+{
+    if (std::int64_t const type = node.integer("stash_type", 1); type != 1)
+        throw not_implemented(fmt::format("{} with stash_type = {} is not implemented", name, type));
+}
+
 std::vector<value> run_layer_normalization(call const& c)
 {
     tensor const& x = c.tensor_at(0);
-    if (c.integer("stash_type", 1) != 1)
-        throw not_implemented(fmt::format(
-            "LayerNormalization with stash_type = {} is not implemented", c.integer("stash_type", 1)));
+    require_stash_type(c, "LayerNormalization");
     xloom_onnx::layer_normalization_options const options{
         .axis = c.integer("axis", -1), .epsilon = c.number("epsilon", 1e-5)};
     tensor result = new_tensor(x.type(), x.shape());
@@ -89,6 +93,26 @@ std::vector<value> run_layer_normalization(call const& c)
     std::vector<value> results{result, mean, inverse};
     results.resize(std::min(results.size(), c.output_count()));
     return results;
+}
+
+std::vector<value> run_rms_normalization(call const& c)
+{
+    tensor const &x = c.tensor_at(0), &scale = c.tensor_at(1);
+    require_stash_type(c, "RMSNormalization");
+    tensor result = new_tensor(scale.type(), x.shape());
+    with_float(x.type(), [&]<class T>(std::type_identity<T>) {
+        with_float(scale.type(), [&]<class R>(std::type_identity<R>) {
+            xloom_onnx::rms_normalization_into(items_of<T>(x), items_of<R>(scale),
+                writable_items_of<R>(result),
+                {.axis = c.integer("axis", -1), .epsilon = c.number("epsilon", 1e-5)});
+        });
+    });
+    return {result};
+}
+
+types rms_normalization_type(typing const& node)
+{
+    return {xloom::tensor_type(node.at(1).element(), node.shape_at(0))};
 }
 
 types layer_normalization_type(typing const& node)
@@ -119,6 +143,8 @@ void add_normalization_operators(operator_table& table)
         run_instance_normalization, same_type};
     table["LayerNormalization"] = {{{17, "rro", "roo", "axis:int epsilon:float stash_type:int"}},
         run_layer_normalization, layer_normalization_type};
+    table["RMSNormalization"] = {{{23, "rr", "r", "axis:int epsilon:float stash_type:int"}},
+        run_rms_normalization, rms_normalization_type};
 }
 
 } // namespace runner

@@ -1,6 +1,6 @@
 #pragma once
 // LayerNormalization and InstanceNormalization: each row has the mean 0 and the variance 1, and is then
-// scaled.
+// scaled. RMSNormalization: its mean square is 1.
 
 #include <algorithm>
 #include <array>
@@ -29,10 +29,20 @@ struct layer_normalization_options {
     std::int64_t axis = -1; ///< the first of the axes that make a row
     double epsilon = 1e-5;
 };
+struct rms_normalization_options {
+    std::int64_t axis = -1; ///< the first of the axes that make a row
+    double epsilon = 1e-5;
+};
 
 namespace detail {
 
-/// The mean of a row, and the reciprocal of its standard deviation.
+/// What is subtracted from a row, its mean or 0, and what is added to its variance about that.
+struct row_rule {
+    bool is_centered;
+    double epsilon;
+};
+
+/// The mean of a row or 0, and the reciprocal of its standard deviation from that.
 struct row_moments {
     double mean, inverse_deviation;
 };
@@ -55,19 +65,19 @@ double sum_row(T const* row, std::size_t count, Of const& of)
     return sums[0];
 }
 
-/// Writes a row less its mean over its standard deviation.
-template <class T>
-row_moments normalize_row(T const* from, std::size_t count, double epsilon, T* to)
+/// Writes a row less its mean or 0, over its standard deviation from that.
+template <class T, class R>
+row_moments normalize_row(T const* from, std::size_t count, row_rule const& rule, R* to)
 {
     using P = xloom::kernels::compute_t<T>;
     auto const items = static_cast<double>(count);
-    double const center = sum_row(from, count, [](double x) { return x; }) / items;
+    double const center = rule.is_centered ? sum_row(from, count, [](double x) { return x; }) / items : 0;
     double const variance =
         sum_row(from, count, [&](double x) { return (x - center) * (x - center); }) / items;
-    double const inverse = 1 / std::sqrt(variance + epsilon);
+    double const inverse = 1 / std::sqrt(variance + rule.epsilon);
     auto const subtracted = static_cast<P>(center), factor = static_cast<P>(inverse);
     for (std::size_t i = 0; i < count; ++i)
-        to[i] = static_cast<T>((static_cast<P>(from[i]) - subtracted) * factor);
+        to[i] = static_cast<R>((static_cast<P>(from[i]) - subtracted) * factor);
     return {center, inverse};
 }
 
@@ -81,9 +91,9 @@ struct scale_function {
 };
 
 /// Normalizes the rows from `axis` on, calls f(row, moments), and scales them.
-template <class T, class F>
-void normalize_rows(tensor_view<T const> const& x, std::size_t axis, tensor_view<T const> const& scale,
-    tensor_view<T const> const* bias, tensor_view<T> const& y, double epsilon, F const& f)
+template <class T, class R, class F>
+void normalize_rows(tensor_view<T const> const& x, std::size_t axis, tensor_view<R const> const& scale,
+    tensor_view<R const> const* bias, tensor_view<R> const& y, row_rule const& rule, F const& f)
 {
     if (x.size() == 0)
         return;
@@ -91,7 +101,7 @@ void normalize_rows(tensor_view<T const> const& x, std::size_t axis, tensor_view
     for (std::size_t a = axis; a < x.rank(); ++a)
         count *= x.shape()[a];
     for (std::size_t row = 0; row < x.size() / count; ++row)
-        f(row, normalize_row(x.data() + row * count, count, epsilon, y.data() + row * count));
+        f(row, normalize_row(x.data() + row * count, count, rule, y.data() + row * count));
     if (bias != nullptr)
         map_into(scale_function(), y, scale, *bias, y);
     else
@@ -106,13 +116,14 @@ void layer_normalization_into(X const& x, Scale const& scale, Bias const& bias, 
     using T = item_t<X>;
     tensor_view<T const> const from(x), scales(scale);
     std::size_t const axis = checked_axis(op, options.axis, from.rank());
+    row_rule const rule{true, options.epsilon};
     require_broadcast(op, "Scale", scales.shape(), from.shape());
     if constexpr (std::is_same_v<Bias, std::nullopt_t>) {
-        normalize_rows<T>(from, axis, scales, nullptr, output_view(op, y, from.shape()), options.epsilon, f);
+        normalize_rows<T, T>(from, axis, scales, nullptr, output_view(op, y, from.shape()), rule, f);
     } else {
         tensor_view<T const> const added(bias);
         require_broadcast(op, "B", added.shape(), from.shape());
-        normalize_rows<T>(from, axis, scales, &added, output_view(op, y, from.shape()), options.epsilon, f);
+        normalize_rows<T, T>(from, axis, scales, &added, output_view(op, y, from.shape()), rule, f);
     }
 }
 
@@ -162,6 +173,27 @@ void layer_normalization_with_moments_into(X const& x, Scale const& scale, Bias 
         });
 }
 
+/// y = x / sqrt(mean square + epsilon) * scale, of each row x[.., from `axis` on].
+///
+/// Shapes    y has the shape of x, to which that of scale is broadcast.
+/// Types     floating-point numbers; y those of scale. Mean squares are computed in double; a quotient is
+///           rounded to y's type before it is scaled.
+/// Errors    shape_error; option_error: no axis.
+/// Cost      x is read twice, y written twice. Allocates nothing if y has as many items already.
+template <operand X, operand Scale, class Y>
+void rms_normalization_into(
+    X const& x, Scale const& scale, Y&& y, rms_normalization_options const& options = {})
+{
+    static constexpr std::string_view op = "xloom_onnx::rms_normalization_into";
+    const_view_of<X> const from(x);
+    const_view_of<Scale> const scales(scale);
+    std::size_t const axis = checked_axis(op, options.axis, from.rank());
+    detail::require_broadcast(op, "Scale", scales.shape(), from.shape());
+    detail::normalize_rows<item_t<X>, item_t<Scale>>(from, axis, scales, nullptr,
+        output_view(op, y, from.shape()), {false, options.epsilon},
+        [](std::size_t, detail::row_moments const&) {});
+}
+
 /// y = (x - mean) / sqrt(variance + epsilon) * scale + bias, of each channel of each batch entry.
 ///
 /// Shapes    x, y [N, C, d..], scale, bias [C].
@@ -185,7 +217,7 @@ void instance_normalization_into(X const& x, Scale const& scale, Bias const& bia
     while (dims.size() + 1 < from.rank())
         dims.push_back(1);
     const_view_of<X> const wide_scales(scales.data(), dims), wide_biases(biases.data(), dims);
-    detail::normalize_rows<item_t<X>>(from, 2, wide_scales, &wide_biases, to, options.epsilon,
+    detail::normalize_rows(from, 2, wide_scales, &wide_biases, to, {true, options.epsilon},
         [](std::size_t, detail::row_moments const&) {});
 }
 
