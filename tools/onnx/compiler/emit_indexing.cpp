@@ -1,4 +1,4 @@
-// Gather and Scatter of all kinds, OneHot.
+// Gather and Scatter of all kinds, OneHot, NonZero, TopK.
 
 #include <xloom/infer/indexing.hpp>
 #include <xloom/types.hpp>
@@ -94,6 +94,38 @@ void one_hot(emission& out, node& each)
         .emit();
 }
 
+void nonzero(emission& out, node& each)
+{
+    call(out, each, "nonzero", "nonzero_into").operand(0).output().emit();
+}
+
+void top_k(emission& out, node& each)
+{
+    auto const view = each.view();
+    std::string k;
+    if (each.opset() < 10)
+        k = number_literal(view.integer("k", 0));
+    else if (auto const known = each.input(1).integers(); known && known->size() == 1)
+        k = number_literal((*known)[0]);
+    else
+        k = only_item(out, each.input(1));
+    call c(out, each, "top_k", "top_k_into");
+    c.operand(0).text(k);
+    for (std::size_t i = 0; i < 2; ++i)
+        if (each.wants(i))
+            c.output(i);
+        else
+            c.text(out.own_memory(
+                "unused", xloom::tensor_type(i == 0 ? each.input(0).type.element() : element_type::int64,
+                              each.input(0).type.shape())));
+    std::vector<std::string> options;
+    if (std::int64_t const axis = view.integer("axis", -1); axis != -1)
+        options.push_back(".axis = " + number_literal(axis));
+    if (view.integer("largest", 1) == 0)
+        options.push_back(".largest = false");
+    c.text(fmt::format("{{{}}}", fmt::join(options, ", "))).text(out.workspace()).emit();
+}
+
 } // namespace
 
 void add_indexing_emitters(emitter_table& table)
@@ -105,6 +137,8 @@ void add_indexing_emitters(emitter_table& table)
     table["ScatterND"] = scatter_nd;
     table["ScatterElements"] = scatter_elements;
     table["OneHot"] = one_hot;
+    table["NonZero"] = nonzero;
+    table["TopK"] = top_k;
     table["TensorScatter"] = tensor_scatter;
     table["Scatter"] = scatter_elements;
 }

@@ -22,11 +22,11 @@ void add_recurrent_emitters(emitter_table& table); // LSTM .. AttnLSTM, LinearAt
 void add_shape_emitters(emitter_table& table);     // Shape, Size, Transpose, Expand, Tile, Trilu
 void add_view_emitters(emitter_table& table);      // Reshape .. Flatten, Slice
 void add_piece_emitters(emitter_table& table);     // Concat .. Pad, ConstantOfShape, Range
-void add_indexing_emitters(emitter_table& table);  // Gather .. Scatter, OneHot
+void add_indexing_emitters(emitter_table& table);  // Gather .. Scatter, OneHot, NonZero, TopK
 void add_reduction_emitters(emitter_table& table); // CumSum, Softmax, ReduceSum .. ArgMin
 void add_product_emitters(emitter_table& table);   // MatMul .. Conv, MaxPool .. GlobalAveragePool
 void add_normalization_emitters(
-    emitter_table& table);                        // BatchNormalization .. LayerNormalization, PRelu, Dropout
+    emitter_table& table);                        // BatchNormalization .. RMSNormalization, PRelu, Dropout
 void add_sequence_emitters(emitter_table& table); // SequenceEmpty .. OptionalGetElement, SequenceMap
 
 /// The emitters of all operators that are not element-wise.

@@ -1,5 +1,7 @@
-// ScatterND, GatherND, ScatterElements, GatherElements and TensorScatter: xloom's. Gather and OneHot beside
-// them.
+// ScatterND, GatherND, ScatterElements, GatherElements and TensorScatter: xloom's. Gather, OneHot,
+// NonZero and TopK beside them.
+
+#include <cmath>
 
 #include <xloom/indexing/gather_elements.hpp>
 #include <xloom/indexing/gather_nd.hpp>
@@ -9,7 +11,9 @@
 #include <xloom/infer/indexing.hpp>
 #include <xloom/infer/tensor_scatter.hpp>
 #include <xloom_onnx/gather.hpp>
+#include <xloom_onnx/nonzero.hpp>
 #include <xloom_onnx/one_hot.hpp>
+#include <xloom_onnx/top_k.hpp>
 
 #include "axis.hpp"
 #include "convert.hpp"
@@ -269,6 +273,61 @@ types one_hot_type(typing const& node)
     return {xloom::tensor_type(node.at(2).element(), dims)};
 }
 
+values nonzero(call const& node)
+{
+    tensor const& x = node.tensor_at(0);
+    return with_scattered_type(x.type(), [&]<class T>(std::type_identity<T>) -> values {
+        tensor result = new_tensor(element_type::int64, xloom_onnx::nonzero_shape(items_of<T>(x)));
+        xloom_onnx::nonzero_into(items_of<T>(x), writable_items_of<std::int64_t>(result));
+        return {result};
+    });
+}
+
+types nonzero_type(typing const& node)
+{
+    partial_shape const& x = node.shape_at(0);
+    xloom::dim const rank = x.has_rank() ? xloom::dim(static_cast<std::int64_t>(x.rank())) : xloom::unknown;
+    return {xloom::tensor_type(element_type::int64, {rank, xloom::unknown})};
+}
+
+/// K is an attribute up to opset 9.
+values top_k(call const& node)
+{
+    tensor const& x = node.tensor_at(0);
+    std::vector<std::int64_t> const given =
+        node.opset() < 10 ? std::vector{node.integer("k", 0)} : node.integers_at(1);
+    if (given.size() != 1)
+        throw runner_error(fmt::format("its K must be one number, but has {} items", given.size()));
+    xloom_onnx::top_k_options const options{
+        .axis = node.integer("axis", -1), .largest = node.integer("largest", 1) != 0};
+    xloom::shape const dims = xloom_onnx::top_k_shape(x.shape(), given[0], options);
+    std::size_t const length = x.shape()[axis_of(options.axis, x.shape().size())];
+    spend_products(static_cast<double>(x.size()) * std::log2(2.0 + static_cast<double>(length)));
+    reservation const room(length * sizeof(std::size_t));
+    tensor items = new_tensor(x.type(), dims), indices = new_tensor(element_type::int64, dims);
+    with_number(x.type(), [&]<class T>(std::type_identity<T>) {
+        xloom_onnx::workspace memory;
+        xloom_onnx::top_k_into(items_of<T>(x), given[0], writable_items_of<T>(items),
+            writable_items_of<std::int64_t>(indices), options, memory);
+    });
+    return {items, indices};
+}
+
+types top_k_type(typing const& node)
+{
+    partial_shape dims = node.shape_at(0);
+    if (dims.has_rank()) {
+        xloom::dim& length = dims[axis_of(node.integer("axis", -1), dims.rank())];
+        length = xloom::unknown;
+        if (node.opset() < 10)
+            length = node.integer("k", 0);
+        else if (tensor const* const k = node.constant_at(1);
+                 k != nullptr && k->size() == 1 && k->type() == element_type::int64)
+            length = k->items<std::int64_t>()[0];
+    }
+    return {type_like_first(node, dims).at(0), xloom::tensor_type(element_type::int64, dims)};
+}
+
 } // namespace
 
 void add_indexing_operators(operator_table& table)
@@ -282,6 +341,10 @@ void add_indexing_operators(operator_table& table)
     table["ScatterElements"] = {{{11, "rrr", "r", "axis:int"}, {16, "rrr", "r", "axis:int reduction:string"}},
         scatter_elements, scatter_elements_type};
     table["OneHot"] = {{{9, "rrr", "r", "axis:int"}}, one_hot, one_hot_type};
+    table["NonZero"] = {{{9, "r", "r", ""}}, nonzero, nonzero_type};
+    table["TopK"] = {{{1, "r", "rr", "axis:int k:int!"}, {10, "rr", "rr", "axis:int"},
+                         {11, "rr", "rr", "axis:int largest:flag sorted:flag"}},
+        top_k, top_k_type};
     table["TensorScatter"] = {
         {{24, "rro", "r", "axis:int mode:string"}}, tensor_scatter, tensor_scatter_type};
     table["Scatter"] = {{{9, "rrr", "r", "axis:int"}, {11, "-", "-", ""}}, scatter_elements,

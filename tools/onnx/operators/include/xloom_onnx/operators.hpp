@@ -10,6 +10,7 @@
 #include <xloom_onnx/gather.hpp>
 #include <xloom_onnx/layer_normalization.hpp>
 #include <xloom_onnx/matmul.hpp>
+#include <xloom_onnx/nonzero.hpp>
 #include <xloom_onnx/one_hot.hpp>
 #include <xloom_onnx/pad.hpp>
 #include <xloom_onnx/pool.hpp>
@@ -20,5 +21,6 @@
 #include <xloom_onnx/sequence.hpp>
 #include <xloom_onnx/slice.hpp>
 #include <xloom_onnx/softmax.hpp>
+#include <xloom_onnx/top_k.hpp>
 #include <xloom_onnx/transpose.hpp>
 #include <xloom_onnx/trilu.hpp>
