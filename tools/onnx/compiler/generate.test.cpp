@@ -80,6 +80,18 @@ TEST_CASE("the next value of a state takes its memory where nothing else needs t
         "tensor_scatter_into(h, q, h);"));
 }
 
+TEST_CASE("Gelu and Swish are functions of items")
+{
+    CHECK(has(header_of("g (float[2] x) => (float[2] y) { y = Gelu(x) }", {}, 20), "xloom_onnx::gelu(x_i)"));
+    CHECK(has(header_of("g (float[2] x) => (float[2] y) { y = Gelu<approximate = \"tanh\">(x) }", {}, 20),
+        "xloom_onnx::gelu_tanh(x_i)"));
+    CHECK(has(header_of("g (float[2] x) => (float[2] y) { y = Swish<alpha = 0.5>(x) }", {}, 24),
+        "xloom_onnx::swish(0.5)(x_i)"));
+    CHECK_THROWS_WITH_AS(
+        header_of("g (float[2] x) => (float[2] y) { y = Gelu<approximate = \"erf\">(x) }", {}, 20),
+        doctest::Contains("approximate is none or tanh, but is"), runner::runner_error);
+}
+
 TEST_CASE("pools, normalization, PRelu and OneHot are one call")
 {
     CHECK(has(
@@ -105,6 +117,17 @@ TEST_CASE("pools, normalization, PRelu and OneHot are one call")
     CHECK(
         has(header_of("g (float[1, 2] x, float[2] s) => (float[1, 1] m) { y, m = LayerNormalization(x, s) }"),
             "layer_normalization_with_moments_into(x, s, std::nullopt, unused, results.m, unused"));
+    CHECK(has(header_of("g (float[1, 2] x, double[2] s) => (double[1, 2] y) { y = RMSNormalization<axis = 0, "
+                        "epsilon = 0.5>(x, s) }",
+                  {}, 23),
+        "xloom_onnx::rms_normalization_into(x, s, results.y, {.axis = 0, .epsilon = 0.5});"));
+    CHECK(has(header_of("g (string[2, 3] x) => (int64[2, N] y) { y = NonZero(x) }"),
+        "xloom_onnx::nonzero_into(x, results.y);"));
+    CHECK(
+        has(header_of("g (float[2, 3] x, int64[1] k) => (int64[2, N] i) { y, i = TopK<largest = 0>(x, k) }"),
+            "results.i, {.largest = false}, scratch);"));
+    CHECK(has(header_of("g (float[2, 3] x) => (float[1, 3] y) { y, i = TopK<k = 1, axis = 0>(x) }", {}, 9),
+        "xloom_onnx::top_k_into(x, 1, results.y, unused, {.axis = 0}, scratch);"));
     std::string const dropout =
         header_of("g (float[2] x, bool t) => (float[2] y, bool[2] m) { y, m = Dropout(x) }");
     CHECK(has(dropout, "xloom_onnx::map_into([](float const&) { return true; }, x, results.m);"));

@@ -55,7 +55,7 @@ private:
                         : static_cast<std::int64_t>(any(2)) + (kind == attribute_kind::element ? 1 : 0));
         added.set_f(static_cast<float>(number()));
         added.set_s(std::vector<char const*>{"", "add", "reverse", "SAME_UPPER", "edge", "FLOAT", "linear",
-            "delta", "silu", "circular"}[any(10)]);
+            "delta", "silu", "circular", "tanh", "ij,...j->i..."}[any(12)]);
         for (std::size_t k = any(4); k != 0; --k) {
             added.add_ints(kind == attribute_kind::flags ? static_cast<std::int64_t>(any(2)) : number());
             added.add_floats(static_cast<float>(number()));

@@ -167,10 +167,23 @@ TEST_CASE("inferred: pools, normalization, OneHot")
           "float[N, 3, 8]");
     CHECK(inferred("g (double[N, 3, 8] a, double[8] s) => (float[] m) { y, m = LayerNormalization<axis = "
                    "1>(a, s) }") == "float[N, 1, 1]");
+    CHECK(inferred("float[N, 3] a, double[3] s", "double[]", "RMSNormalization(a, s)", 23) == "double[N, 3]");
     CHECK(inferred("g (float[N, 3] a) => (bool[] m) { y, m = Dropout(a) }") == "bool[N, 3]");
     CHECK(inferred("float[N, 3] a, float[3] p", "float[]", "PRelu(a, p)") == "float[N, 3]");
+    CHECK(inferred("float[N, 3] a", "float[]", "Gelu<approximate = \"tanh\">(a)", 20) == "float[N, 3]");
+    CHECK(inferred("float[N, 3] a", "float[]", "Swish(a)", 24) == "float[N, 3]");
     CHECK(inferred("g (int64[N, 3] a, double[2] v) => (double[] y) { d = Constant<value = int64 {4}>() "
                    "y = OneHot<axis = 1>(a, d, v) }") == "double[N, 4, 3]");
+    CHECK(inferred("float[N, 3] a", "int64[]", "NonZero(a)") == "int64[2, ?]");
+    CHECK(inferred("float a", "int64[]", "NonZero(a)") == "int64[0, ?]");
+    CHECK(inferred("g (double[N, 3] a, int64[1] k) => (double[] y) { y, i = TopK<axis = 0>(a, k) }") ==
+          "double[?, 3]");
+    CHECK(inferred("g (double[N, 3] a) => (double[] y, int64[] i) { y, i = TopK<k = 2>(a) }",
+              {{"", 9}, {"com.microsoft", 1}}) == "double[N, 2]");
+    CHECK(
+        inferred(
+            "g (double[N, 3] a) => (int64[] i) { k = Constant<value = int64[1] {2}>() y, i = TopK(a, k) }") ==
+        "int64[N, 2]");
     CHECK(inferred("int64[N, 3] a, int64 d, float[2] v", "float[]", "OneHot(a, d, v)") == "float[N, 3, ?]");
     CHECK(error_of("g (float[1, 1] x, float[1] p) => (y) { y = BatchNormalization<training_mode = 1>(x, p, "
                    "p, p, p) }",

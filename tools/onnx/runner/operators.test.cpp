@@ -2,6 +2,7 @@
 // sizes, old opsets.
 
 #include <cmath>
+#include <complex>
 #include <limits>
 #include <string>
 #include <vector>
@@ -9,6 +10,7 @@
 #include <doctest/doctest.h>
 
 #include "budget.hpp"
+#include "convert.hpp"
 #include "operators.hpp"
 #include "text.hpp"
 
@@ -548,6 +550,36 @@ TEST_CASE("InstanceNormalization and LayerNormalization: rows, moments, what is 
         "LayerNormalization with stash_type = 16 is not implemented", not_implemented);
 }
 
+TEST_CASE("RMSNormalization: rows, element types, what is broadcast")
+{
+    auto const with_epsilon = [](float epsilon) {
+        return node("RMSNormalization", 23).with("epsilon", epsilon);
+    };
+    tensor const x = of<float>({1, 2, 2}, {1, 7, -5, 5}), scale = of<float>({2}, {1, 2}); // mean squares 25
+    check<float>(with_epsilon(39)({x, scale}), {1, 2, 2}, {0.125f, 1.75f, -0.625f, 1.25f});
+    check<double>(with_epsilon(39)({x, of<double>({2, 1}, {1, 1e40})}), {1, 2, 2},
+        {0.125, 0.875, -0.625 * 1e40, 0.625 * 1e40}); // in the type of scale
+    check<float>(with_epsilon(7).with("axis", 1)({of<float>({1, 2, 2}, {1, 3, 5, 1}), of<float>({}, {3})}),
+        {1, 2, 2}, {0.75f, 2.25f, 3.75f, 0.75f});
+    check<float>(node("RMSNormalization", 23)({of<float>({2, 0}, {}), of<float>({1}, {1})}), {2, 0}, {});
+    for (element_type const type : {element_type::float16, element_type::bfloat16, element_type::double_}) {
+        auto const rows = with_epsilon(39)({convert(x, type), convert(scale, type)});
+        check<float>(
+            {convert(rows[0].as_tensor(), element_type::float_)}, {1, 2, 2}, {0.125f, 1.75f, -0.625f, 1.25f});
+    }
+    auto const tiny =
+        node("RMSNormalization", 23)({of<float>({2, 1}, {std::nanf(""), 0}), of<float>({}, {1})});
+    CHECK(std::isnan(tiny[0].as_tensor().items<float>()[0]));
+    CHECK(tiny[0].as_tensor().items<float>()[1] == 0);
+    CHECK_THROWS_WITH_AS(node("RMSNormalization", 23)({x, of<float>({3}, {1, 1, 1})}),
+        "the shapes [1, 2, 2] and [3] cannot be broadcast to one", runner_error);
+    CHECK_THROWS_WITH_AS(node("RMSNormalization", 23).with("axis", 3)({x, scale}),
+        "the axis 3 is none of a tensor of rank 3", runner_error);
+    CHECK_THROWS_WITH_AS(node("RMSNormalization", 23).with("stash_type", 16)({x, scale}),
+        "RMSNormalization with stash_type = 16 is not implemented", not_implemented);
+    CHECK_THROWS_AS(node("RMSNormalization", 23)({numbers({1}), scale}), runner_error);
+}
+
 TEST_CASE("HardSwish, Trilu, ReduceLogSumExp, Dropout")
 {
     check<float>(
@@ -581,6 +613,45 @@ TEST_CASE("HardSwish, Trilu, ReduceLogSumExp, Dropout")
     check<float>(node("Dropout", 13)({y, of<float>({}, {0}), of<bool>({}, {true})}), {2}, {1, 2});
     CHECK_THROWS_WITH_AS(node("Dropout", 13)({y, of<float>({}, {0.5f}), of<bool>({}, {true})}),
         "Dropout in training (training_mode = true) is not implemented", not_implemented);
+}
+
+TEST_CASE("Gelu and Swish are near their definitions in double, for each type")
+{
+    tensor const x = of<double>({9}, {-40, -3, -1, -0.25, 0, 0.5, 1, 2.75, 1e4});
+    auto const is_near = [&](auto const& with_options, auto const& reference) {
+        for (auto const& [type, error] :
+            {std::pair{element_type::double_, 1e-14}, {element_type::float_, 1e-6},
+                {element_type::float16, 2e-3}, {element_type::bfloat16, 2e-2}}) {
+            tensor const given = convert(x, type);
+            tensor const wide = convert(given, element_type::double_);
+            tensor const got = convert(with_options({given})[0].as_tensor(), element_type::double_);
+            for (std::size_t i = 0; i < x.size(); ++i) {
+                double const at = wide.items<double>()[i], expected = reference(at);
+                CAPTURE(at);
+                CHECK(std::fabs(got.items<double>()[i] - expected) <= error * (1 + std::fabs(at)));
+            }
+        }
+        tensor const edges = of<float>({3}, {std::nanf(""), inf, 1e30f});
+        auto const result = with_options({edges});
+        auto const got = result[0].as_tensor().template items<float>();
+        CHECK(std::isnan(got[0]));
+        CHECK(got[1] == inf);
+        CHECK(got[2] == 1e30f);
+    };
+    auto const cubic = [](double at) {
+        return 0.5 * at * (1 + std::tanh(std::sqrt(2 / std::acos(-1.0)) * (at + 0.044715 * at * at * at)));
+    };
+    auto const exact = [](double at) { return 0.5 * at * std::erfc(-at / std::sqrt(2.0)); };
+    is_near(node("Gelu", 20), exact);
+    is_near(node("Gelu", 20).with("approximate", "none"), exact);
+    is_near(node("Gelu", 20).with("approximate", "tanh"), cubic);
+    is_near(node("Swish", 24), [](double at) { return at / (1 + std::exp(-at)); });
+    is_near(node("Swish", 24).with("alpha", 0.5f), [](double at) { return at / (1 + std::exp(-at / 2)); });
+    check<float>(node("Gelu", 20)({of<float>({0, 2}, {})}), {0, 2}, {});
+    check<float>(node("Swish", 24)({of<float>({}, {0})}), {}, {0});
+    CHECK_THROWS_WITH_AS(node("Gelu", 20).with("approximate", "Tanh")({x}),
+        "approximate is none or tanh, but is 'Tanh'", runner_error);
+    CHECK_THROWS_AS(node("Swish", 24)({numbers({1})}), runner_error);
 }
 
 TEST_CASE("PRelu: slopes broadcast one way, of channels up to opset 6")
@@ -629,6 +700,65 @@ TEST_CASE("OneHot: indices of any type, out of range, negative; values of any ty
     CHECK_THROWS_AS(
         node("OneHot", 11)({numbers({0}), numbers({std::numeric_limits<std::int64_t>::max()}), two}),
         runner_error);
+}
+
+TEST_CASE("NonZero: row-major indices, every type, rank 0")
+{
+    constexpr float nan = std::numeric_limits<float>::quiet_NaN();
+    check<std::int64_t>(
+        node("NonZero", 13)({of<float>({2, 3}, {0, nan, -0.0f, 1e-45f, 0, -1})}), {2, 3}, {0, 1, 1, 1, 0, 2});
+    check<std::int64_t>(
+        node("NonZero", 9)({of<bool>({2, 1, 2}, {true, false, false, true})}), {3, 2}, {0, 1, 0, 0, 0, 1});
+    check<std::int64_t>(node("NonZero", 13)({of<std::string>({3}, {"", "0", ""})}), {1, 1}, {1});
+    check<std::int64_t>(node("NonZero", 13)({of<std::complex<float>>({2}, {{0, 1}, {0, 0}})}), {1, 1}, {0});
+    for (element_type const type : {element_type::float16, element_type::bfloat16, element_type::double_,
+             element_type::int8, element_type::int16, element_type::int32, element_type::int64,
+             element_type::uint8, element_type::uint16, element_type::uint32, element_type::uint64})
+        check<std::int64_t>(
+            node("NonZero", 13)({convert(of<float>({4}, {0, 3, 0, 1}), type)}), {1, 2}, {1, 3});
+    check<std::int64_t>(node("NonZero", 13)({of<float>({}, {5})}), {0, 1}, {});
+    check<std::int64_t>(node("NonZero", 13)({of<float>({}, {0})}), {0, 0}, {});
+    check<std::int64_t>(node("NonZero", 13)({of<float>({2, 0}, {})}), {2, 0}, {});
+}
+
+TEST_CASE("TopK: order, ties, NaN, axes, K of every version")
+{
+    constexpr float nan = std::numeric_limits<float>::quiet_NaN();
+    tensor const x = of<float>({6}, {2, nan, 5, 2, -inf, nan});
+    auto const largest = node("TopK", 11)({x, numbers({5})});
+    CHECK(std::isnan(largest[0].as_tensor().items<float>()[1]));
+    check<std::int64_t>(largest, {5}, {1, 5, 2, 0, 3}, 1);
+    auto const smallest = node("TopK", 24).with("largest", 0).with("sorted", 0)({x, numbers({4})});
+    check<float>(smallest, {4}, {-inf, 2, 2, 5});
+    check<std::int64_t>(smallest, {4}, {4, 0, 3, 2}, 1);
+    check<std::int64_t>(node("TopK", 11).with("largest", 0)({x, numbers({6})}), {6}, {4, 0, 3, 2, 1, 5}, 1);
+    tensor const matrix = of<std::int64_t>({2, 3}, {1, 9, 4, 7, 9, 4});
+    auto const columns = node("TopK", 11).with("axis", -2)({matrix, numbers({1})});
+    check<std::int64_t>(columns, {1, 3}, {7, 9, 4});
+    check<std::int64_t>(columns, {1, 3}, {1, 0, 0}, 1);
+    auto const attribute =
+        node("TopK", 1).with("axis", 1).with("k", 2)({of<double>({2, 3}, {1, 9, 4, 7, 9, 4})});
+    check<double>(attribute, {2, 2}, {9, 4, 9, 7});
+    check<std::int64_t>(attribute, {2, 2}, {1, 2, 1, 0}, 1);
+    for (element_type const type : {element_type::float16, element_type::bfloat16, element_type::double_,
+             element_type::int8, element_type::int16, element_type::int32, element_type::uint8,
+             element_type::uint16, element_type::uint32, element_type::uint64}) {
+        auto const rows = node("TopK", 11)({convert(matrix, type), numbers({2})});
+        check<std::int64_t>({convert(rows[0].as_tensor(), element_type::int64)}, {2, 2}, {9, 4, 9, 7});
+        check<std::int64_t>(rows, {2, 2}, {1, 2, 1, 0}, 1);
+    }
+    check<std::int64_t>(node("TopK", 10)({of<float>({2}, {1, 2}), numbers({0})}), {0}, {}, 1);
+    check<std::int64_t>(node("TopK", 11)({of<float>({0, 3}, {}), numbers({2})}), {0, 2}, {}, 1);
+    CHECK_THROWS_WITH_AS(
+        node("TopK", 11)({matrix, numbers({4})}), "K must be 0 to 3 for the axis -1, but is 4", runner_error);
+    CHECK_THROWS_WITH_AS(node("TopK", 11)({matrix, numbers({-1})}),
+        "K must be 0 to 3 for the axis -1, but is -1", runner_error);
+    CHECK_THROWS_WITH_AS(node("TopK", 11).with("axis", 2)({matrix, numbers({1})}),
+        "the axis 2 is none of a tensor of rank 2", runner_error);
+    CHECK_THROWS_WITH_AS(node("TopK", 11)({matrix, numbers({1, 2})}),
+        "its K must be one number, but has 2 items", runner_error);
+    CHECK_THROWS_AS(node("TopK", 11)({of<float>({}, {1}), numbers({1})}), runner_error);
+    CHECK_THROWS_AS(node("TopK", 11)({of<bool>({1}, {true}), numbers({1})}), runner_error);
 }
 
 TEST_CASE("TensorScatter writes an update behind a start for each batch entry")
