@@ -1,4 +1,4 @@
-// MatMul, Gemm, Conv: constant weights are packed once. Pools.
+// MatMul, Gemm, Conv: constant weights are packed once. Einsum, pools.
 
 #include <algorithm>
 
@@ -91,6 +91,19 @@ void gemm(emission& out, node& each)
     if (each.has(2))
         c.operand(2);
     c.output().text(fmt::format("{{{}}}", fmt::join(options, ", "))).text(out.workspace()).emit();
+}
+
+void einsum(emission& out, node& each)
+{
+    std::vector<std::string> operands;
+    for (variable* const input : each.inputs)
+        operands.push_back(out.operand(*input));
+    call(out, each, "einsum", "einsum_into")
+        .text(number_literal(each.view().text("equation", "")))
+        .text(fmt::format("std::forward_as_tuple({})", fmt::join(operands, ", "))) // also of literals
+        .output()
+        .text(out.workspace())
+        .emit();
 }
 
 /// What Conv and the pools share.
@@ -192,6 +205,7 @@ void add_product_emitters(emitter_table& table)
 {
     table["MatMul"] = matmul;
     table["Gemm"] = gemm;
+    table["Einsum"] = einsum;
     table["Conv"] = conv;
     table["MaxPool"] = max_pool;
     table["AveragePool"] = named(pool, "average_pool_into");

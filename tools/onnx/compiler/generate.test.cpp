@@ -128,6 +128,9 @@ TEST_CASE("pools, normalization, PRelu and OneHot are one call")
             "results.i, {.largest = false}, scratch);"));
     CHECK(has(header_of("g (float[2, 3] x) => (float[1, 3] y) { y, i = TopK<k = 1, axis = 0>(x) }", {}, 9),
         "xloom_onnx::top_k_into(x, 1, results.y, unused, {.axis = 0}, scratch);"));
+    CHECK(has(header_of("g (float[2, 3] x) => (float[3] y) { s = Constant<value = float {2}>() "
+                        "y = Einsum<equation = \"ij, -> j\">(x, s) }"),
+        "xloom_onnx::einsum_into(\"ij, -> j\", std::forward_as_tuple(x, 2.0F), results.y, scratch);"));
     std::string const dropout =
         header_of("g (float[2] x, bool t) => (float[2] y, bool[2] m) { y, m = Dropout(x) }");
     CHECK(has(dropout, "xloom_onnx::map_into([](float const&) { return true; }, x, results.m);"));

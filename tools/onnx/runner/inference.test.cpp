@@ -146,6 +146,10 @@ TEST_CASE("inferred: pieces, reductions, products")
     CHECK(inferred("float[5, 2, K] a, float[K] b", "float[]", "MatMul(a, b)") == "float[5, 2]");
     CHECK(inferred("float[K, 2] a, float[3, K] b", "float[]", "Gemm<transA = 1, transB = 1>(a, b)") ==
           "float[2, 3]");
+    CHECK(inferred("float[N, 3, K] a, float[1, 3, 5] b", "float[]",
+              "Einsum<equation = \"...ij,...ik -> ...jk\">(a, b)", 12) == "float[N, K, 5]");
+    CHECK(inferred("float[N, N] a", "float[]", "Einsum<equation = \"ii\">(a)", 12) == "float[]");
+    CHECK(inferred("float[] a", "float[]", "Einsum<equation = \"ij->j\">(a)", 12) == "float[...]");
     CHECK(inferred("float[N, 3, 8, 8] a, float[16, 3, 2, 2] w", "float[]", "Conv(a, w)") ==
           "float[N, 16, ?, ?]");
 }

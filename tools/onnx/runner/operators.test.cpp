@@ -493,6 +493,74 @@ TEST_CASE("pools of hostile sizes")
         {0, 3, 3}, {});
 }
 
+TEST_CASE("Einsum: labels, ellipses, diagonals, what it broadcasts and what it refuses")
+{
+    auto const run = [](char const* equation, std::vector<value> const& operands) {
+        return node("Einsum", 12).with("equation", equation)(operands);
+    };
+    tensor const a = of<float>({2, 2}, {1, 2, 3, 4}), b = of<float>({2, 2}, {5, 6, 7, 8}),
+                 v = of<float>({2}, {10, 100});
+    check<float>(run("ij,jk->ik", {a, b}), {2, 2}, {19, 22, 43, 50});
+    check<float>(run(" i j , j k ", {a, b}), {2, 2}, {19, 22, 43, 50});
+    check<float>(run("ij,kj->ki", {a, b}), {2, 2}, {17, 39, 23, 53});
+    check<float>(run("bA,AB", {a, b}), {2, 2}, {19, 43, 22, 50}); // B before b
+    check<float>(run("ii->i", {a}), {2}, {1, 4});
+    check<float>(run("ii", {a}), {}, {5});
+    check<float>(run("ij->", {a}), {}, {10});
+    check<float>(run("ii,jj->ij", {a, b}), {2, 2}, {5, 8, 20, 32});
+    check<float>(run("ij,jk,k->i", {a, b, v}), {2}, {190 + 2200, 430 + 5000});
+    check<float>(run("ij,k->", {a, v}), {}, {1100});
+    check<float>(run("i,i->i", {v, v}), {2}, {100, 10000});
+    check<float>(run("...,...->...", {a, v}), {2, 2}, {10, 200, 30, 400});
+    check<float>(run("...i,i", {a, v}), {2}, {210, 430});
+    check<float>(
+        run("i...->...i", {of<float>({2, 1, 3}, {1, 2, 3, 4, 5, 6})}), {1, 3, 2}, {1, 4, 2, 5, 3, 6});
+    check<float>(run("b...ij,b...jk->b...ik",
+                     {of<float>({1, 2, 1, 2}, {1, 2, 3, 4}), of<float>({1, 1, 2, 1}, {5, 6})}),
+        {1, 2, 1, 1}, {17, 39});
+    check<float>(run("ij,jk->ik", {a, of<float>({1, 2}, {1, 2})}), {2, 2}, {3, 6, 7, 14}); // j is broadcast
+    check<float>(run(",i->i", {of<float>({}, {3}), v}), {2}, {30, 300});
+    check<float>(run("->", {of<float>({}, {3})}), {}, {3});
+    check<float>(run("ij,jk->ik", {of<float>({2, 0}, {}), of<float>({0, 1}, {})}), {2, 1}, {0, 0});
+    check<float>(run("ij,jk->ik", {of<float>({0, 2}, {}), b}), {0, 2}, {});
+    CHECK(std::isnan(run("i,i->", {v, of<float>({2}, {1, std::nanf("")})})[0].as_tensor().items<float>()[0]));
+    check<std::int8_t>(
+        run("i,i", {of<std::int8_t>({2}, {100, 100}), of<std::int8_t>({2}, {2, 1})}), {}, {44});
+    for (element_type const type : {element_type::float16, element_type::bfloat16, element_type::double_,
+             element_type::int8, element_type::int16, element_type::int32, element_type::int64,
+             element_type::uint8, element_type::uint16, element_type::uint32, element_type::uint64})
+        for (auto const& equation : {"ij,jk->ik", "ij,jk,->ik"}) {
+            std::vector<value> operands{convert(a, type), convert(b, type)};
+            if (equation == std::string("ij,jk,->ik"))
+                operands.push_back(convert(of<float>({}, {1}), type));
+            check<float>({convert(run(equation, operands)[0].as_tensor(), element_type::float_)}, {2, 2},
+                {19, 22, 43, 50});
+        }
+    auto const refuses = [&](char const* equation, std::vector<value> const& operands, char const* why) {
+        CHECK_THROWS_WITH_AS(run(equation, operands),
+            ("the equation \"" + std::string(equation) + "\" " + why).c_str(), runner_error);
+    };
+    refuses("ij->i", {a, b}, "must have a term for each of 2 operands");
+    refuses("ij,jk->ik", {a}, "must have a term for each of 1 operands");
+    refuses("i->i", {a}, "has the term \"i\" for a tensor of rank 2");
+    refuses("ijk...->i", {a}, "has the term \"ijk...\" for a tensor of rank 2");
+    refuses("i1->i", {a}, "is malformed at \"1\"");
+    refuses("i......->i", {a}, "is malformed at \"...\"");
+    refuses("i.->i", {a}, "is malformed at \".\"");
+    refuses("ij->k", {a}, "has the label k in its result, which must be there once, and in an operand");
+    refuses("ij->ii", {a}, "has the label i in its result, which must be there once, and in an operand");
+    refuses("i...->i", {a}, "lacks the ellipsis in its result");
+    refuses("ij,j->i", {a, of<float>({3}, {1, 2, 3})}, "gives an axis the dimensions 2 and 3");
+    CHECK_THROWS_AS(run("i,i", {v, numbers({1, 2})}), runner_error);
+    CHECK_THROWS_AS(run("i", {of<bool>({1}, {true})}), runner_error);
+    tensor const many(element_type::float_, {1 << 16});
+    CHECK_THROWS_AS(run("a,b,c,d->", {many, many, many, many}), runner_error); // 2^64 products
+    budget few;
+    few.steps = 1000;
+    with_budget const limited(few);
+    CHECK_THROWS_AS(run("a,b,->", {many, many, of<float>({}, {1})}), runner_error);
+}
+
 TEST_CASE("BatchNormalization: parameters of channels and of items, of other types, in double")
 {
     tensor const x = of<float>({1, 2, 2}, {1, 3, 5, 9}), scale = of<float>({2}, {2, 1}),

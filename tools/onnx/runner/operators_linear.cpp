@@ -1,5 +1,6 @@
-// MatMul and Gemm.
+// MatMul, Gemm, Einsum.
 
+#include <xloom_onnx/einsum.hpp>
 #include <xloom_onnx/matmul.hpp>
 
 #include "convert.hpp"
@@ -174,6 +175,56 @@ types gemm_type(typing const& node)
     return type_like_first(node, {dim_of(0, "transA", 0), dim_of(1, "transB", 1)});
 }
 
+std::vector<value> run_einsum(call const& c)
+{
+    std::vector<std::size_t> ranks;
+    std::vector<xloom::shape> shapes;
+    for (std::size_t i = 0; i < c.input_count(); ++i) {
+        shapes.push_back(c.tensor_at(i).shape());
+        ranks.push_back(shapes.back().size());
+    }
+    std::string const equation = c.text("equation", "");
+    xloom_onnx::einsum_plan const plan(xloom_onnx::einsum_equation(equation, ranks), shapes);
+    tensor result = new_tensor(c.tensor_at(0).type(), plan.result());
+    spend_products(static_cast<double>(plan.size()) * static_cast<double>(shapes.size()));
+    reservation room;
+    if (plan.size() != 0 && plan.is_matrix_product()) {
+        constexpr std::size_t columns = 64; // of a copied block, by rows and by sums
+        xloom_onnx::detail::einsum_matrices const of(plan);
+        room.grow((of.size() + (of.rows.size() + of.sums.size()) * columns) * sizeof(double));
+    }
+    with_number(result.type(), [&]<class T>(std::type_identity<T>) {
+        std::vector<xloom_onnx::tensor_view<T const>> views;
+        for (std::size_t i = 0; i < shapes.size(); ++i)
+            views.push_back(items_of<T>(c.tensor_at(i)));
+        xloom_onnx::workspace memory;
+        xloom_onnx::detail::einsum<T>(plan, views.data(), writable_items_of<T>(result), memory, require_time);
+    });
+    return {result};
+}
+
+types einsum_type(typing const& node)
+{
+    std::vector<std::size_t> ranks;
+    for (std::size_t i = 0; i < node.input_count(); ++i) {
+        if (!node.shape_at(i).has_rank())
+            return type_like_first(node, xloom::unknown_rank);
+        ranks.push_back(node.shape_at(i).rank());
+    }
+    std::string const text = node.text("equation", "");
+    xloom_onnx::einsum_equation const equation(text, ranks);
+    partial_shape dims = unknown_dims(0);
+    for (unsigned char const label : equation.result()) {
+        partial_shape length({1});
+        for (std::size_t i = 0; i < ranks.size(); ++i)
+            for (std::size_t a = 0; a < ranks[i]; ++a)
+                if (equation.operands()[i][a] == label)
+                    length = broadcast(length, {node.shape_at(i)[a]});
+        dims.insert(dims.rank(), length[0]);
+    }
+    return type_like_first(node, dims);
+}
+
 } // namespace
 
 void add_linear_operators(operator_table& table)
@@ -183,6 +234,7 @@ void add_linear_operators(operator_table& table)
                          {7, "rrr", "r", "alpha:float beta:float transA:flag transB:flag"},
                          {11, "rro", "r", "alpha:float beta:float transA:flag transB:flag"}},
         run_gemm, gemm_type, prepare_gemm};
+    table["Einsum"] = {{{12, "+", "r", "equation:string!"}}, run_einsum, einsum_type};
 }
 
 } // namespace runner

@@ -5,6 +5,7 @@
 #include <xloom_onnx/concat.hpp>
 #include <xloom_onnx/constant.hpp>
 #include <xloom_onnx/conv.hpp>
+#include <xloom_onnx/einsum.hpp>
 #include <xloom_onnx/elementwise.hpp>
 #include <xloom_onnx/expand.hpp>
 #include <xloom_onnx/gather.hpp>
