@@ -39,7 +39,7 @@ void add_piece_operators(operator_table& table);     // Concat, Split, Slice, Pa
 void add_reduction_operators(operator_table& table); // ReduceSum .. ReduceMin, ArgMax
 void add_along_axis_operators(operator_table& table);    // CumSum, CumProd, Softmax, LogSoftmax
 void add_indexing_operators(operator_table& table);      // ScatterND .. GatherND, Gather, OneHot .. TopK
-void add_linear_operators(operator_table& table);        // MatMul, Gemm
+void add_linear_operators(operator_table& table);        // MatMul, Gemm, Einsum
 void add_convolution_operators(operator_table& table);   // Conv, MaxPool .. GlobalAveragePool
 void add_normalization_operators(operator_table& table); // BatchNormalization .. RMSNormalization
 void add_control_flow_operators(operator_table& table);  // If, Loop
