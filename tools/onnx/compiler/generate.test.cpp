@@ -595,12 +595,12 @@ TEST_CASE("main() reads the inputs and writes the outputs of .npy files' types")
         made("g (float[2, N] x, int64 n) => (float[2, N] y) { c = Cast<to = 1>(n) y = Add(x, c) }");
     CHECK(has(text, "#include \"tested.hpp\""));
     CHECK(has(text, "nets::tested model;"));
-    CHECK(has(text, "model(files.template input<xt::xtensor<float, 2>>(\"x\"), files.template "
+    CHECK(has(text, "files.run(model, files.template input<xt::xtensor<float, 2>>(\"x\"), files.template "
                     "input<std::int64_t>(\"n\"))"));
     CHECK(has(text, "files.output(\"y\", results.y);"));
     CHECK(has(
         made("g (float16[2] x, string[N] s) => (float16[2] y, string[N] t) { y = Neg(x) t = Identity(s) }"),
-        "model(files.template input<xt::xtensor<xloom::float16, 1>>(\"x\"), files.template "
+        "files.run(model, files.template input<xt::xtensor<xloom::float16, 1>>(\"x\"), files.template "
         "input<xt::xtensor<std::string, 1>>(\"s\"))"));
     CHECK_THROWS_WITH_AS(made("g (bfloat16[2] x) => (bfloat16[2] y) { y = Neg(x) }"),
         doctest::Contains("the input 'x': .npy files have no xt::xtensor<xloom::bfloat16, 1>"),

@@ -28,12 +28,12 @@ void require_npy(char const* what, generated::value const& value)
 
 std::string main_of(generated const& model, options const& chosen, std::string const& header)
 {
-    std::vector<std::string> names, inputs;
+    std::vector<std::string> names, arguments{"model"};
     std::string outputs;
     for (auto const& each : model.inputs) {
         require_npy("input", each);
         names.push_back(string_literal(each.onnx_name));
-        inputs.push_back(fmt::format("files.template input<{}>({})", each.type, names.back()));
+        arguments.push_back(fmt::format("files.template input<{}>({})", each.type, names.back()));
     }
     for (auto const& each : model.outputs) {
         require_npy("output", each);
@@ -51,10 +51,10 @@ std::string main_of(generated const& model, options const& chosen, std::string c
                        "int main(int argc, char** argv)\n{{\n"
                        "    return xloom_onnx::run_program(argc, argv, {{{}}}, [](auto const& files) {{\n"
                        "        {} model{};\n"
-                       "        auto const results = model({});\n{}"
+                       "        auto const results = files.run({});\n{}"
                        "    }});\n}}\n",
         chosen.source.empty() ? "" : " from " + comment_text(chosen.source), string_literal(header),
-        fmt::join(names, ", "), name, weights, fmt::join(inputs, ", "), outputs);
+        fmt::join(names, ", "), name, weights, fmt::join(arguments, ", "), outputs);
 }
 
 } // namespace compiler

@@ -365,6 +365,20 @@ TEST_CASE("a program reads inputs and writes outputs as .npy files")
     saved("{'descr': '|b1', 'fortran_order': False, 'shape': (1,), }\n", "\x02");
     CHECK_THROWS_WITH_AS(files.input<bool>("x"), doctest::Contains("no bool"), std::runtime_error);
 
+    struct counter {
+        struct outputs {
+            int total = 0;
+        };
+        int calls = 0;
+        void run_into(outputs& results, int step) { results.total = step * ++calls; }
+    };
+    counter counted;
+    CHECK(files.run(counted, 5).total == 5);
+    CHECK(files_of({x, start, "--runs=3"}).run(counted, 5).total == 20);
+    for (char const* const wrong : {"--runs=0", "--runs=2x", "--runs="})
+        CHECK_THROWS_WITH_AS(files_of({x, start, wrong}),
+            doctest::Contains("--runs must be a positive number"), xloom::option_error);
+
     CHECK_THROWS_WITH_AS(files_of({x}), doctest::Contains("the input start is missing"), xloom::option_error);
     CHECK_THROWS_WITH_AS(files_of({x, x, start}), doctest::Contains("twice"), xloom::option_error);
     CHECK_THROWS_WITH_AS(files_of({x, start, "z=z.npy"}), doctest::Contains("z=z.npy"), xloom::option_error);

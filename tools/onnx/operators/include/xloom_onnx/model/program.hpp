@@ -2,6 +2,8 @@
 // What the main() of a model needs: inputs from .npy files, outputs as lines and as .npy files.
 
 #include <algorithm>
+#include <charconv>
+#include <chrono>
 #include <cstddef>
 #include <cstdio>
 #include <exception>
@@ -20,27 +22,36 @@
 
 namespace xloom_onnx {
 
-/// The arguments of a program that runs a model: NAME=FILE.npy for each input, and where the outputs go.
+/// The arguments of a program that runs a model: NAME=FILE.npy for each input, where the outputs go, and the
+/// number of runs.
 class program_files {
 public:
-    /// Errors    option_error: an argument is not NAME=VALUE, or a name is unknown, missing or given twice.
+    /// Errors    option_error: an argument is not NAME=VALUE, or a name is unknown, missing or given twice;
+    ///           --runs is no positive number.
     program_files(std::vector<std::string> const& arguments, std::vector<std::string> const& inputs)
     {
         using xloom::kernels::fail;
         for (std::string const& each : arguments) {
             std::size_t const equals = each.rfind('=');
             std::string const name = each.substr(0, equals);
-            bool const is_known =
-                name == "--output" || std::find(inputs.begin(), inputs.end(), name) != inputs.end();
+            bool const is_known = name == "--output" || name == "--runs" ||
+                                  std::find(inputs.begin(), inputs.end(), name) != inputs.end();
             if (equals == std::string::npos || !is_known)
                 fail<xloom::option_error>(
-                    "an argument is INPUT=FILE.npy or --output=FOLDER, but here ", each);
+                    "an argument is INPUT=FILE.npy, --output=FOLDER or --runs=N, but here ", each);
             if (!files_.emplace(name, each.substr(equals + 1)).second)
                 fail<xloom::option_error>(name, " is given twice");
         }
         for (std::string const& each : inputs)
             if (!files_.contains(each))
                 fail<xloom::option_error>("the input ", each, " is missing: give ", each, "=FILE.npy");
+        if (auto const given = files_.find("--runs"); given != files_.end()) {
+            std::string const& text = given->second;
+            char const* const text_end = text.data() + text.size();
+            auto const [end, error] = std::from_chars(text.data(), text_end, runs_);
+            if (error != std::errc() || end != text_end || runs_ < 1)
+                fail<xloom::option_error>("--runs must be a positive number, but is ", text);
+        }
     }
 
     std::string const& path(std::string const& name) const { return files_.at(name); }
@@ -64,6 +75,23 @@ public:
             throw std::runtime_error(
                 "the file " + path + " cannot be read as the input " + name + ": " + error.what());
         }
+    }
+
+    /// Runs a model on its inputs, once or --runs times, and prints the time of a run. Returns the outputs.
+    template <class Model, class... X>
+    typename Model::outputs run(Model& model, X const&... inputs) const
+    {
+        using clock = std::chrono::steady_clock;
+        typename Model::outputs results;
+        std::vector<double> milliseconds;
+        for (int i = 0; i < runs_; ++i) {
+            auto const start = clock::now();
+            model.run_into(results, inputs...);
+            milliseconds.push_back(std::chrono::duration<double, std::milli>(clock::now() - start).count());
+        }
+        std::sort(milliseconds.begin(), milliseconds.end());
+        std::printf("run: %.6f ms, the median of %d\n", milliseconds[milliseconds.size() / 2], runs_);
+        return results;
     }
 
     /// Prints an output's shape and first items, and writes it to NAME.npy in the folder that is given.
@@ -137,6 +165,7 @@ private:
     }
 
     std::map<std::string, std::string> files_{};
+    int runs_ = 1;
 };
 
 /// Calls run(files) with the arguments of main(). Returns what main() returns: 0, or 1 after an exception,
