@@ -3,19 +3,16 @@
 //   xloom-compile model.onnx -o model.hpp
 
 #include <algorithm>
-#include <charconv>
-#include <cstdint>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <string>
-#include <system_error>
 #include <vector>
 
 #include "budget.hpp"
-#include "command_line.hpp"
 #include "custom_operators.hpp"
 #include "generate.hpp"
+#include "input_options.hpp"
 #include "proto.hpp"
 #include "text.hpp"
 
@@ -30,41 +27,6 @@ struct command_line {
     std::string main{};
     compiler::options chosen{};
 };
-
-/// Reads "1,576"; an empty text is a scalar's shape.
-std::vector<std::int64_t> read_dims(std::string const& text)
-{
-    std::vector<std::int64_t> dims;
-    char const* next = text.data();
-    char const* const end = text.data() + text.size();
-    while (next != end) {
-        auto const [after, error] = std::from_chars(next, end, dims.emplace_back());
-        if (error != std::errc() || dims.back() < 0 || (after != end && (*after != ',' || after + 1 == end)))
-            throw runner::runner_error(
-                "a shape is given as INPUT=1,2,3, but here as " + runner::in_quotes(text));
-        next = after == end ? end : after + 1;
-    }
-    return dims;
-}
-
-/// Returns all texts of an option that may be given several times.
-std::vector<std::string> list_of(cxxopts::ParseResult const& given, char const* option)
-{
-    return given.count(option) == 0 ? std::vector<std::string>()
-                                    : given[option].as<std::vector<std::string>>();
-}
-
-/// Calls f(input, text) for each INPUT=TEXT of an option.
-template <class F>
-void for_each_input(cxxopts::ParseResult const& given, char const* option, char const* usage, F f)
-{
-    for (std::string const& each : list_of(given, option)) {
-        auto const [input, text] = runner::assignment_of(each, usage);
-        if (!f(input, text))
-            throw runner::runner_error(
-                fmt::format("--{} is given twice for {}", option, runner::in_quotes(input)));
-    }
-}
 
 void require_name(char const* option, std::string const& name, std::string const& why_not)
 {
@@ -141,15 +103,11 @@ compiler::options code_options_of(cxxopts::ParseResult const& given, fs::path co
     chosen.enclosing = given["namespace"].as<std::string>();
     if (given.count("namespace") != 0)
         require_name("namespace", chosen.enclosing, compiler::why_no_qualified_name(chosen.enclosing));
-    for_each_input(given, "shape", "INPUT=1,2,3", [&](std::string const& input, std::string const& dims) {
-        return chosen.shapes.emplace(input, read_dims(dims)).second;
-    });
-    for_each_input(given, "value", "INPUT=ITEMS", [&](std::string const& input, std::string const& items) {
-        return chosen.values.emplace(input, items).second;
-    });
-    for (std::string const& each : list_of(given, "operator"))
+    chosen.shapes = compiler::shapes_of(given);
+    chosen.values = compiler::values_of(given);
+    for (std::string const& each : compiler::list_of(given, "operator"))
         compiler::add_custom_operator(chosen.operators, each);
-    for (std::string const& each : list_of(given, "include"))
+    for (std::string const& each : compiler::list_of(given, "include"))
         chosen.includes.push_back(header_name_of(each));
     chosen.weights = weights_place_of(given["weights"].as<std::string>());
     return chosen;
