@@ -220,6 +220,20 @@ TEST_CASE("inferred: xloom's operators, by its infer_*")
                    "(float[] s2, float[] o1) { s2 = Identity(s1) o1 = Exp(x1) }>(s, x) }") == "float[T, 3]");
 }
 
+TEST_CASE("inferred: the dimension -1 of Reshape")
+{
+    auto const reshaped = [](std::string const& x, std::string const& shape) {
+        return inferred("g (float[" + x + "] x) => (float[] y) { s = Constant<value_ints = [" + shape +
+                        "]>() y = Reshape(x, s) }");
+    };
+    CHECK(reshaped("1, 120, 1, 40", "1, 120, -1") == "float[1, 120, 40]");
+    CHECK(reshaped("N, 3, 4", "0, -1") == "float[N, 12]"); // N is kept
+    CHECK(reshaped("3, N, 4", "-1, 0, 2") == "float[6, N, 2]");
+    CHECK(reshaped("N, 3, 4", "-1, 12") == "float[?, 12]");
+    CHECK(reshaped("0, 3", "-1, 5") == "float[0, 5]");
+    CHECK(reshaped("2, 3", "-1, 4") == "float[?, 4]"); // the run reports it
+}
+
 TEST_CASE("inferred: sequences and optionals")
 {
     CHECK(inferred("g (float[2, 3] a, float[2, 4] b, int64 i) => (float[] y) { s = SequenceConstruct(a, b) y "

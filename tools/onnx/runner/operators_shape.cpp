@@ -100,13 +100,25 @@ types reshape_type(typing const& node)
         return type_like_first(node, shape_in(node, 1));
     bool const keeps = node.integer("allowzero", 0) == 0;
     partial_shape const& x = node.shape_at(0);
-    partial_shape dims;
+    partial_shape dims, left = x, given; // left, given: without the dimensions that are kept
+    std::optional<std::size_t> inferred;
     for (std::int64_t const wanted : is_attribute ? node.integers("shape") : *node.integers_at(1)) {
-        xloom::dim const kept = dims.rank() < x.rank() ? x[dims.rank()] : xloom::unknown;
-        dims.insert(dims.rank(), wanted < 0             ? xloom::unknown
-                                 : wanted == 0 && keeps ? kept
-                                                        : xloom::dim(wanted));
+        std::size_t const axis = dims.rank();
+        bool const is_kept = wanted == 0 && keeps;
+        if (wanted < 0)
+            inferred = axis;
+        else if (!is_kept)
+            given.insert(given.rank(), wanted);
+        else if (axis < x.rank())
+            left[axis] = 1;
+        dims.insert(axis, wanted > 0 || (wanted == 0 && !keeps) ? xloom::dim(wanted)
+                          : is_kept && axis < x.rank()          ? x[axis]
+                                                                : xloom::unknown);
     }
+    xloom::dim const all = dim_product(left), others = dim_product(given);
+    if (inferred && all.has_value() && others.has_value() && others.value() != 0 &&
+        all.value() % others.value() == 0)
+        dims[*inferred] = all.value() / others.value();
     return type_like_first(node, dims);
 }
 
