@@ -410,9 +410,9 @@ std::optional<types> graph::infer_branch(facts const* outer, certainty of_types)
     try {
         impossible_.clear();
         return infer({}, outer, of_types);
+    } catch (not_implemented const&) {
+        throw;
     } catch (std::exception const& error) {
-        if (!shared_.keeps_impossible_branches)
-            throw;
         *shared_.warnings = warned;
         impossible_ = error.what();
         return std::nullopt;
@@ -468,6 +468,8 @@ bool graph::keep_results(step const& each, std::vector<value> results, facts& kn
 
 std::vector<value> graph::run(std::vector<value> inputs, scope const* outer) const
 {
+    if (!impossible_.empty())
+        throw runner_error("the inputs' types exclude this branch: " + impossible_);
     if (inputs.size() > input_places_.size())
         throw runner_error(
             fmt::format("the graph has {} inputs, but {} are given", input_places_.size(), inputs.size()));

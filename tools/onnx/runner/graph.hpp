@@ -40,7 +40,6 @@ struct function;
 
 /// What a model's graphs share while they are prepared.
 struct preparation {
-    bool keeps_impossible_branches = false;    ///< see graph::impossible()
     std::size_t model_bytes = 0;               ///< what the model itself takes
     function_table* functions = nullptr;       ///< the model's own; none if null
     std::set<std::string>* warnings = nullptr; ///< where declared dimensions contradict inferred ones
@@ -83,11 +82,11 @@ public:
     /// Returns false if they do already.
     bool assume(std::size_t place, xloom::partial_type const& type);
 
-    /// Infers the types of a branch of If in the same way. Returns std::nullopt for one that is impossible.
+    /// Infers the types of a branch of If in the same way. Returns std::nullopt for one that is impossible,
+    /// which fails where it runs.
     std::optional<types> infer_branch(facts const* outer, certainty of_types);
 
-    /// Returns why the types around a branch exclude that it runs; empty for a graph that can run, and for
-    /// all graphs unless their preparation keeps impossible branches.
+    /// Returns why the types around a branch exclude that it runs; empty for a graph that can run.
     std::string const& impossible() const { return impossible_; }
 
     /// Returns the inferred types of the outputs, completed by declared dimensions, which a run may

@@ -263,11 +263,14 @@ TEST_CASE("what is declared and what follows must agree, before a run")
           "Neg: its output 'y' is declared as int64[...], but is float[2]");
     CHECK(error_of("g (float[2] a) => (float[2, 1] y) { y = Neg(a) }") ==
           "Neg: its output 'y' is declared as float[2, 1], but is float[2]");
-    // In a body that never runs, too.
-    std::string const then_branch = "then_branch = t () => (int64[2] z) { z = Neg(a) }, else_branch = e () "
-                                    "=> (float[2] w) { w = Abs(a) }";
-    CHECK(error_of("g (bool c, float[2] a) => (float[] y) { y = If(c) <" + then_branch + "> }") ==
-          "If: Neg: its output 'z' is declared as int64[2], but is float[2]");
+    // A branch that they exclude fails where it runs.
+    std::string const choice = "g (bool c, float[2] a) => (float[] y) { y = If(c) <then_branch = t () => "
+                               "(int64[2] z) { z = Neg(a) }, "
+                               "else_branch = e () => (float[2] w) { w = Abs(a) }> }";
+    CHECK(error_of(choice, {tensor::scalar(false), floats({2})}) == "none");
+    CHECK(error_of(choice, {tensor::scalar(true), floats({2})}) ==
+          "If: the inputs' types exclude this branch: Neg: its output 'z' is declared as int64[2], but is "
+          "float[2]");
     CHECK(error_of(
         "g (int64 m, bool c, float[2] a) => (float[] y) { y = Loop<body = b (int64 i, bool d, float[] s) => "
         "(bool d2, int32[] s2) { d2 = Identity(d) s2 = Cast<to = 6>(s) }>(m, c, a) }")

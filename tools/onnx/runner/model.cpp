@@ -62,10 +62,10 @@ opsets opsets_of(onnx::ModelProto const& proto)
 
 model::model(std::string const& path) : model(read_model(path)) {}
 
-model::model(onnx::ModelProto proto, bool keeps_impossible_branches)
+model::model(onnx::ModelProto proto)
     : proto_(runnable(std::move(proto))),
       functions_(proto_),
-      shared_{keeps_impossible_branches, proto_.ByteSizeLong(), &functions_, &warnings_},
+      shared_{proto_.ByteSizeLong(), &functions_, &warnings_},
       graph_(proto_.graph(), opsets_of(proto_), shared_)
 {
     infer();

@@ -19,8 +19,7 @@ opsets opsets_of(onnx::ModelProto const& proto);
 class model {
 public:
     explicit model(std::string const& path);
-    /// Makes a model for code: a branch of If that the types around it exclude fails where it runs.
-    explicit model(onnx::ModelProto proto, bool keeps_impossible_branches = false);
+    explicit model(onnx::ModelProto proto);
     model(model const&) = delete;
     model& operator=(model const&) = delete;
 
