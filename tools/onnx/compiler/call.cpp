@@ -32,6 +32,8 @@ call::call(emission& out, node& each, std::string const& header, std::string fun
 
 call& call::operand(std::size_t i) { return text(out_.operand(each_.input(i))); }
 
+call& call::optional_operand(std::size_t i) { return each_.has(i) ? operand(i) : text("std::nullopt"); }
+
 call& call::operands()
 {
     std::vector<std::string> all;

@@ -25,6 +25,8 @@ public:
     call(emission& out, node& each, std::string const& header, std::string function);
 
     call& operand(std::size_t i);
+    /// Appends an operand, or std::nullopt if it is omitted.
+    call& optional_operand(std::size_t i);
     /// Appends all operands as a tuple.
     call& operands();
     call& integers(std::size_t i);

@@ -35,11 +35,7 @@ void layer_normalization(emission& out, node& each)
     partial_type const& x = each.input(0).type;
     call c(out, each, "layer_normalization",
         has_moments ? "layer_normalization_with_moments_into" : "layer_normalization_into");
-    c.operand(0).operand(1);
-    if (each.has(2))
-        c.operand(2);
-    else
-        c.text("std::nullopt");
+    c.operand(0).operand(1).optional_operand(2);
     for (std::size_t k = 0; k < (has_moments ? 3U : 1U); ++k) {
         if (each.wants(k))
             c.output(k);

@@ -1,4 +1,4 @@
-// MatMul, Gemm, Conv: constant weights are packed once. Einsum, pools.
+// MatMul, MatMulInteger, Gemm, Conv, ConvTranspose: constant weights are packed once. Einsum, pools.
 
 #include <algorithm>
 
@@ -18,8 +18,8 @@ bool is_packable(variable const& weights)
 }
 
 /// Declares a member that holds constant weights, packed once. Returns its name.
-std::string packed(emission& out, node& each, char const* type, std::vector<std::string> const& constants,
-    std::vector<std::string> const& options)
+std::string packed(emission& out, node& each, std::string const& type,
+    std::vector<std::string> const& constants, std::vector<std::string> const& options)
 {
     std::string const name = out.unique(each.output().onnx_name + "_layer");
     std::vector<std::string> arguments = constants;
@@ -41,6 +41,13 @@ void matmul(emission& out, node& each)
         return;
     }
     call(out, each, "matmul", "matmul_into").operand(0).operand(1).output().text(out.workspace()).emit();
+}
+
+void matmul_integer(emission& out, node& each)
+{
+    call c(out, each, "matmul_integer", "matmul_integer_into");
+    c.operand(0).operand(1).optional_operand(2).optional_operand(3);
+    c.output().text(out.workspace()).emit();
 }
 
 std::vector<std::string> gemm_options(node const& each)
@@ -106,7 +113,7 @@ void einsum(emission& out, node& each)
         .emit();
 }
 
-/// What Conv and the pools share.
+/// What Conv, ConvTranspose and the pools share.
 std::vector<std::string> window_options(node const& each)
 {
     auto const view = each.view();
@@ -136,22 +143,19 @@ std::vector<std::string> conv_options(node const& each)
     return options;
 }
 
-void conv(emission& out, node& each)
+void convolve(emission& out, node& each, char const* function, std::vector<std::string> const& options)
 {
-    out.include("xloom_onnx/conv.hpp");
-    std::vector<std::string> options = conv_options(each);
+    out.include(fmt::format("xloom_onnx/{}.hpp", function));
     if (is_packable(each.input(1)) && (!each.has(2) || each.input(2).tensor() != nullptr)) {
         std::vector<std::string> constants{out.constant_view(each.input(1))};
         if (each.has(2))
             constants.push_back(out.constant_view(each.input(2)));
-        if (auto const outputs = runner::spatial_items(each.output().type.shape()))
-            options.push_back(fmt::format(".outputs = {}", *outputs));
-        std::string const layer = packed(out, each, "packed_conv", constants, options);
+        std::string const layer = packed(out, each, fmt::format("packed_{}", function), constants, options);
         std::string const x = out.operand(each.input(0));
         out.line("{}({}, {}, {});", layer, x, out.target(each.output()), out.workspace());
         return;
     }
-    call c(out, each, "conv", "conv_into");
+    call c(out, each, function, fmt::format("{}_into", function));
     c.operand(0).operand(1);
     if (each.has(2))
         c.operand(2);
@@ -159,6 +163,23 @@ void conv(emission& out, node& each)
     if (!options.empty())
         c.text(fmt::format("{{{}}}", fmt::join(options, ", ")));
     c.emit();
+}
+
+void conv(emission& out, node& each)
+{
+    std::vector<std::string> options = conv_options(each);
+    if (auto const outputs = runner::spatial_items(each.output().type.shape()))
+        options.push_back(fmt::format(".outputs = {}", *outputs));
+    convolve(out, each, "conv", options);
+}
+
+void conv_transpose(emission& out, node& each)
+{
+    std::vector<std::string> options = conv_options(each);
+    for (char const* const name : {"output_padding", "output_shape"})
+        if (each.view().has_attribute(name))
+            options.push_back(fmt::format(".{} = {}", name, list_of(each.view().integers(name))));
+    convolve(out, each, "conv_transpose", options);
 }
 
 std::string pool_options(node const& each)
@@ -204,9 +225,11 @@ void global_pool(emission& out, node& each, char const* function)
 void add_product_emitters(emitter_table& table)
 {
     table["MatMul"] = matmul;
+    table["MatMulInteger"] = matmul_integer;
     table["Gemm"] = gemm;
     table["Einsum"] = einsum;
     table["Conv"] = conv;
+    table["ConvTranspose"] = conv_transpose;
     table["MaxPool"] = max_pool;
     table["AveragePool"] = named(pool, "average_pool_into");
     table["GlobalMaxPool"] = named(global_pool, "global_max_pool_into");

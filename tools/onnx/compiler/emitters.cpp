@@ -21,6 +21,7 @@ emitter_table const& all_emitters()
         add_reduction_emitters(table);
         add_product_emitters(table);
         add_normalization_emitters(table);
+        add_quantization_emitters(table);
         add_sequence_emitters(table);
         return table;
     }();

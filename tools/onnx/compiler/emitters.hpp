@@ -26,8 +26,9 @@ void add_indexing_emitters(emitter_table& table);  // Gather .. Scatter, OneHot,
 void add_reduction_emitters(emitter_table& table); // CumSum, Softmax, ReduceSum .. ArgMin
 void add_product_emitters(emitter_table& table);   // MatMul .. Conv, MaxPool .. GlobalAveragePool
 void add_normalization_emitters(
-    emitter_table& table);                        // BatchNormalization .. RMSNormalization, PRelu, Dropout
-void add_sequence_emitters(emitter_table& table); // SequenceEmpty .. OptionalGetElement, SequenceMap
+    emitter_table& table); // BatchNormalization .. RMSNormalization, PRelu, Dropout
+void add_quantization_emitters(emitter_table& table); // QuantizeLinear .. DynamicQuantizeLinear
+void add_sequence_emitters(emitter_table& table);     // SequenceEmpty .. OptionalGetElement, SequenceMap
 
 /// The emitters of all operators that are not element-wise.
 emitter_table const& all_emitters();

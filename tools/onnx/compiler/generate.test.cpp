@@ -142,6 +142,39 @@ TEST_CASE("pools, normalization, PRelu and OneHot are one call")
         doctest::Contains("in training (training_mode = 1) is not implemented"), runner::runner_error);
 }
 
+TEST_CASE("quantization, MatMulInteger and ConvTranspose are one call")
+{
+    CHECK(has(
+        header_of("g (float[2, 4] x, float[2, 2] s) => (uint8[2, 4] y) { y = QuantizeLinear<block_size = 2, "
+                  "saturate = 0, precision = 1>(x, s) }",
+            {}, 23),
+        "xloom_onnx::quantize_linear_into(x, s, std::nullopt, results.y, {.block_size = 2, .saturate = "
+        "false, "
+        ".precision = xloom::element_type_of<float>});"));
+    CHECK(
+        has(header_of(
+                "g (int8[4] x, float[4] s, int8[4] z) => (float[4] y) { y = DequantizeLinear<axis = 0>(x, s, "
+                "z) }"),
+            "xloom_onnx::dequantize_linear_into(x, s, z, results.y, {.axis = 0});"));
+    CHECK(has(
+        header_of("g (float[4] x) => (uint8[4] y, float s, uint8 z) { y, s, z = DynamicQuantizeLinear(x) }"),
+        "xloom_onnx::dynamic_quantize_linear_into(x, results.y, results.s, results.z);"));
+    CHECK(has(
+        header_of(
+            "g (uint8[2, 3] a, int8[3, 4] b, int8 z) => (int32[2, 4] y) { y = MatMulInteger(a, b, , z) }"),
+        "xloom_onnx::matmul_integer_into(a, b, std::nullopt, z, results.y, scratch);"));
+    CHECK(has(header_of("g (float[1, 1, 3] x, float[1, 1, 2] w) => (float[1, 1, 5] y) { y = "
+                        "ConvTranspose<strides = [2], output_shape = [5]>(x, w) }"),
+        "xloom_onnx::conv_transpose_into(x, w, results.y, {.strides = {2}, .output_shape = {5}});"));
+    std::string const constant = header_of(
+        "g (float[1, 1, 3] x) => (float[1, 1, 4] y) { w = Constant<value = float[1, 1, 2] {1, 2}>() y = "
+        "ConvTranspose(x, w) }");
+    CHECK(has(constant, "xloom_onnx::packed_conv_transpose<float> const y_layer{"));
+    CHECK(has(constant, "y_layer(x, results.y, scratch);"));
+    CHECK_THROWS_AS(header_of("g (float[4] x, double s) => (uint8[4] y) { y = QuantizeLinear(x, s) }"),
+        runner::runner_error);
+}
+
 TEST_CASE("a value that is used twice is stored")
 {
     std::string const text = header_of(

@@ -154,6 +154,30 @@ TEST_CASE("inferred: pieces, reductions, products")
           "float[N, 16, ?, ?]");
 }
 
+TEST_CASE("inferred: quantization, products of integers, ConvTranspose")
+{
+    CHECK(inferred("float[N, 3] a, float s", "uint8[]", "QuantizeLinear(a, s)", 13) == "uint8[N, 3]");
+    CHECK(
+        inferred("float[N, 3] a, float s, int8 z", "int8[]", "QuantizeLinear(a, s, z)", 13) == "int8[N, 3]");
+    CHECK(inferred("float[N, 3] a, float s", "int16[]", "QuantizeLinear<output_dtype = 5>(a, s)", 21) ==
+          "int16[N, 3]");
+    CHECK(inferred("int8[N, 3] a, float16 s", "float16[]", "DequantizeLinear(a, s)", 19) == "float16[N, 3]");
+    CHECK(inferred("int8[N, 3] a, float16 s", "float[]", "DequantizeLinear<output_dtype = 1>(a, s)", 23) ==
+          "float[N, 3]");
+    CHECK(
+        inferred("g (float[N, 3] a) => (uint8[] y) { y, s, z = DynamicQuantizeLinear(a) }") == "uint8[N, 3]");
+    CHECK(inferred("g (float[N, 3] a) => (float[] s) { y, s, z = DynamicQuantizeLinear(a) }") == "float[]");
+    CHECK(inferred("g (float[N, 3] a) => (uint8[] z) { y, s, z = DynamicQuantizeLinear(a) }") == "uint8[]");
+    CHECK(inferred("uint8[B, N, 3] a, int8[3, 5] b", "int32[]", "MatMulInteger(a, b)") == "int32[B, N, 5]");
+    std::string const transposed =
+        "ConvTranspose<strides = [2, 1], pads = [1, 0, 0, 0], output_padding = [1, 0], group = 2>(a, w)";
+    CHECK(
+        inferred("float[1, 4, 3, 8] a, float[4, 5, 3, 2] w", "float[]", transposed) == "float[1, 10, 7, 9]");
+    CHECK(
+        inferred("float[N, 4, 3, 8] a, float[4, 5, 3, 2] w", "float[]", transposed) == "float[N, 10, ?, ?]");
+    CHECK(inferred("float[N, 4, 3, 8] a, float[4, M, 3, 2] w", "float[]", transposed) == "float[N, ?, ?, ?]");
+}
+
 TEST_CASE("inferred: pools, normalization, OneHot")
 {
     std::string const pool = "MaxPool<kernel_shape = [3, 2], strides = [2, 1], pads = [1, 0, 0, 0]>(a)";

@@ -45,6 +45,7 @@ operator_table const& all_operators()
         add_linear_operators(all);
         add_convolution_operators(all);
         add_normalization_operators(all);
+        add_quantization_operators(all);
         add_control_flow_operators(all);
         add_scan_operators(all);
         add_recurrent_operators(all);

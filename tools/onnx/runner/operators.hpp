@@ -39,9 +39,10 @@ void add_piece_operators(operator_table& table);     // Concat, Split, Slice, Pa
 void add_reduction_operators(operator_table& table); // ReduceSum .. ReduceMin, ArgMax
 void add_along_axis_operators(operator_table& table);    // CumSum, CumProd, Softmax, LogSoftmax
 void add_indexing_operators(operator_table& table);      // ScatterND .. GatherND, Gather, OneHot .. TopK
-void add_linear_operators(operator_table& table);        // MatMul, Gemm, Einsum
-void add_convolution_operators(operator_table& table);   // Conv, MaxPool .. GlobalAveragePool
+void add_linear_operators(operator_table& table);        // MatMul .. Gemm, Einsum
+void add_convolution_operators(operator_table& table);   // Conv, ConvTranspose, MaxPool .. GlobalAveragePool
 void add_normalization_operators(operator_table& table); // BatchNormalization .. RMSNormalization
+void add_quantization_operators(operator_table& table);  // QuantizeLinear .. DynamicQuantizeLinear
 void add_control_flow_operators(operator_table& table);  // If, Loop
 void add_scan_operators(operator_table& table);          // Scan
 void add_recurrent_operators(operator_table& table);     // LSTM, GRU, RNN, AttnLSTM

@@ -391,6 +391,141 @@ TEST_CASE("Conv along one axis: pads, dilation, groups, auto_pad")
     CHECK_THROWS_AS(node("Conv", 11).with("group", 2).with("dilations", {9})({x, w}), runner_error);
 }
 
+TEST_CASE("MatMulInteger: zero points, types")
+{
+    tensor const a = of<std::uint8_t>({2, 2}, {1, 2, 3, 255}), b = of<std::int8_t>({2, 1}, {-128, 5});
+    check<std::int32_t>(node("MatMulInteger", 10)({a, b}), {2, 1}, {-118, 891});
+    check<std::int32_t>(
+        node("MatMulInteger", 10)({a, b, of<std::uint8_t>({2}, {1, 3}), of<std::int8_t>({1}, {5})}), {2, 1},
+        {0, 0});
+    check<std::int32_t>(node("MatMulInteger", 10)({of<std::int8_t>({1}, {-128}), of<std::int8_t>({1}, {-128}),
+                            of<std::int8_t>({}, {127}), of<std::int8_t>({}, {127})}),
+        {}, {65025});
+    CHECK_THROWS_WITH_AS(node("MatMulInteger", 10)({a, of<std::int32_t>({2, 1}, {1, 2})}),
+        "the element type int32 is not possible here", impossible_type);
+    CHECK_THROWS_WITH_AS(node("MatMulInteger", 10)({a, b, of<std::int8_t>({}, {1})}),
+        "a tensor of uint8 is needed, but it holds int8", impossible_type);
+    CHECK_THROWS_WITH_AS(node("MatMulInteger", 10)({a, b, of<std::uint8_t>({3}, {1, 1, 1})}),
+        "a_zero_point of the shape [3, 1] is not one number, nor one for each row of the shape [2, 2]",
+        runner_error);
+    with_budget const limits({.bytes = 1 << 16, .tensor_bytes = 1 << 16, .steps = 100});
+    tensor const row(element_type::uint8, {1, 30'000});
+    CHECK_THROWS_AS(node("MatMulInteger", 10)({row.reshaped({30'000, 1}), row}), runner_error);
+}
+
+TEST_CASE("QuantizeLinear: the types of each version, output_dtype, precision")
+{
+    tensor const x = of<float>({3}, {-3, 2.5f, 700}), one = of<float>({}, {1});
+    check<std::uint8_t>(node("QuantizeLinear", 10)({x, one}), {3}, {0, 2, 255});
+    check<std::int8_t>(node("QuantizeLinear", 13)
+                           .with("axis", 0)({x, of<float>({3}, {2, 1, 10}), of<std::int8_t>({3}, {1, 2, 3})}),
+        {3}, {-1, 4, 73}); // -1.5 to even
+    check<std::uint8_t>(
+        node("QuantizeLinear", 10)({of<std::int32_t>({2}, {-5, 6}), of<float>({1}, {4})}), {2}, {0, 2});
+    check<std::uint8_t>(
+        node("QuantizeLinear", 19)({of<std::int32_t>({2}, {5, 6}), of<std::int32_t>({}, {4})}), {2}, {1, 2});
+    check<std::int16_t>(node("QuantizeLinear", 21).with("output_dtype", 5)({x, one}), {3}, {-3, 2, 700});
+    check<std::uint16_t>(
+        node("QuantizeLinear", 21)
+            .with("axis", -1)
+            .with("block_size", 2)
+            .with("output_dtype", 0)({x, of<float>({2}, {1, 7}), of<std::uint16_t>({2}, {9, 0})}),
+        {3}, {6, 11, 100});
+    auto const small = node("QuantizeLinear", 21)({x, one, of<xloom::int4>({}, {xloom::int4(1)})});
+    CHECK(small[0].as_tensor().type() == element_type::int4);
+    CHECK(small[0].as_tensor().items<xloom::int4>()[1] == 3);
+    CHECK(small[0].as_tensor().items<xloom::int4>()[2] == 7);
+    tensor const half = of<xloom::float16>({}, {xloom::float16(2.0f)});
+    tensor const numbers = of<float>({1}, {4101});
+    check<std::int16_t>(node("QuantizeLinear", 23).with("output_dtype", 5)({numbers, half}), {1}, {2050});
+    check<std::int16_t>(
+        node("QuantizeLinear", 23).with("output_dtype", 5).with("precision", 16)({numbers, half}), {1},
+        {2048});
+    for (auto const& [opset, zero, text] :
+        {std::tuple{std::int64_t{19}, tensor(element_type::int16, {}), "int16 begins with opset 21"},
+            {13, tensor(element_type::float8_e5m2, {}), "float8e5m2 begins with opset 19"},
+            {21, tensor(element_type::float4_e2m1, {}), "float4e2m1 begins with opset 23"},
+            {24, tensor(element_type::uint2, {}), "uint2 begins with opset 25"}})
+        CHECK_THROWS_WITH_AS(
+            node("QuantizeLinear", opset)({x, one, zero}), doctest::Contains(text), impossible_type);
+    CHECK_THROWS_WITH_AS(node("QuantizeLinear", 13)({half, one}),
+        "the element type float16 begins with opset 19", impossible_type);
+    CHECK_THROWS_WITH_AS(node("QuantizeLinear", 21)({of<double>({1}, {1}), one}),
+        "the element type double is not possible here", impossible_type);
+    CHECK_THROWS_WITH_AS(node("QuantizeLinear", 21)({x, one, of<std::int32_t>({}, {1})}),
+        "the element type int32 is not possible here", impossible_type);
+    CHECK_THROWS_WITH_AS(
+        node("QuantizeLinear", 21).with("output_dtype", 3)({x, one, of<std::uint8_t>({}, {1})}),
+        "its output_dtype is int8, but y_zero_point has the element type uint8", runner_error);
+    CHECK_THROWS_WITH_AS(node("QuantizeLinear", 21).with("output_dtype", 77)({x, one}),
+        "its output_dtype is 77, which is no element type", runner_error);
+    CHECK_THROWS_WITH_AS(node("QuantizeLinear", 23).with("precision", 6)({x, one}),
+        "its precision must be float, float16 or bfloat16, but is int32", runner_error);
+    CHECK_THROWS_WITH_AS(node("QuantizeLinear", 13)({x, of<float>({2}, {1, 1})}),
+        "the axis 1 is none of a tensor of rank 1", runner_error);
+}
+
+TEST_CASE("DequantizeLinear: the types of each version; DynamicQuantizeLinear")
+{
+    tensor const x = of<std::int8_t>({2, 1}, {-128, 4}), half = of<float>({2}, {0.5f, 2});
+    check<float>(node("DequantizeLinear", 13).with("axis", 0)({x, half, of<std::int8_t>({2}, {127, 1})}),
+        {2, 1}, {-127.5f, 6});
+    check<float>(
+        node("DequantizeLinear", 10)({of<std::int32_t>({2}, {-5, 6}), of<float>({}, {2})}), {2}, {-10, 12});
+    check<float>(node("DequantizeLinear", 21)
+                     .with("block_size", 2)
+                     .with("axis", 0)({x, of<float>({1, 1}, {2}), of<std::int8_t>({1, 1}, {4})}),
+        {2, 1}, {-264, 0});
+    auto const made = node("DequantizeLinear", 23)
+                          .with("output_dtype", 16)({x, of<xloom::float16>({}, {xloom::float16(3.0f)})});
+    CHECK(static_cast<float>(made[0].as_tensor().items<xloom::bfloat16>()[0]) == -384);
+    auto const like_scale = node("DequantizeLinear", 19)({x, of<xloom::float16>({}, {xloom::float16(3.0f)})});
+    CHECK(static_cast<float>(like_scale[0].as_tensor().items<xloom::float16>()[1]) == 12);
+    check<float>(node("DequantizeLinear", 24)({x, of<xloom::float8_e8m0>({}, {xloom::float8_e8m0(0.25f)})}),
+        {2, 1}, {-32, 1});
+    CHECK_THROWS_WITH_AS(node("DequantizeLinear", 13)({x, half, of<std::uint8_t>({2}, {127, 1})}),
+        "a tensor of int8 is needed, but it holds uint8", impossible_type);
+    CHECK_THROWS_WITH_AS(node("DequantizeLinear", 13)({of<std::int64_t>({1}, {1}), half}),
+        "the element type int64 is not possible here", impossible_type);
+    CHECK_THROWS_WITH_AS(node("DequantizeLinear", 13).with("axis", 0)({x, half, of<std::int8_t>({}, {1})}),
+        "the zero point has the shape [], but the scale has the shape [2]", runner_error);
+    auto const dynamic = node("DynamicQuantizeLinear", 11).outputs(3)({of<float>({1, 2}, {-255, 255})});
+    check<std::uint8_t>(dynamic, {1, 2}, {0, 255});
+    check<float>(dynamic, {}, {2}, 1);
+    check<std::uint8_t>(dynamic, {}, {128}, 2); // 127.5 to even
+    CHECK_THROWS_AS(node("DynamicQuantizeLinear", 11).outputs(3)({of<double>({1}, {1})}), impossible_type);
+}
+
+TEST_CASE("ConvTranspose of hostile sizes, of types")
+{
+    tensor const x = of<float>({1, 1, 2}, {1, 2}), w = of<float>({1, 1, 2}, {3, 4});
+    check<float>(node("ConvTranspose", 11).with("strides", {2})({x, w}), {1, 1, 4}, {3, 4, 6, 8});
+    check<float>(node("ConvTranspose", 1).with("auto_pad", "SAME_LOWER")({x, w, of<float>({1}, {1})}),
+        {1, 1, 2}, {11, 9}); // 3, 10, 8 of which the first is cut
+    auto const half = node("ConvTranspose", 22)({of<xloom::float16>({1, 1, 1}, {xloom::float16(2.0f)}),
+        of<xloom::float16>({1, 1, 1}, {xloom::float16(1.5f)})});
+    CHECK(static_cast<float>(half[0].as_tensor().items<xloom::float16>()[0]) == 3);
+    with_budget const limits({.bytes = 1 << 24, .tensor_bytes = 1 << 20, .steps = 100'000});
+    std::int64_t const most = (std::int64_t{1} << 31) - 1;
+    CHECK_THROWS_WITH_AS(node("ConvTranspose", 11).with("strides", {most})({x, w}),
+        doctest::Contains("would take more than 1048576 bytes"), runner_error);
+    CHECK_THROWS_WITH_AS(node("ConvTranspose", 11).with("output_shape", {most})({x, w}),
+        doctest::Contains("would take more than 1048576 bytes"), runner_error);
+    CHECK_THROWS_WITH_AS(node("ConvTranspose", 11).with("pads", {most, most})({x, w}),
+        "pads of 2147483647 and 2147483647 items cannot be cut from 3", runner_error);
+    CHECK_THROWS_WITH_AS(node("ConvTranspose", 11)({x, of<double>({1, 1, 1}, {1})}),
+        "X, W and B must be of one type", runner_error);
+    CHECK_THROWS_WITH_AS(node("ConvTranspose", 11)({tensor(element_type::float_, {1, 1, 1, 1, 1, 1}), w}),
+        "ConvTranspose along more than three axes is not implemented", not_implemented);
+    check<float>(node("ConvTranspose", 11)
+                     .with("group", most)(
+                         {tensor(element_type::float_, {1, 0, 1}), tensor(element_type::float_, {0, 0, 1})}),
+        {1, 0, 1}, {});
+    tensor const wide(element_type::float_, {1, 60'000, 1});
+    CHECK_THROWS_AS(node("ConvTranspose", 11)({wide.reshaped({1, 1, 60'000}), wide.reshaped({1, 1, 60'000})}),
+        runner_error);
+}
+
 TEST_CASE("MaxPool: every type, indices in both orders, NaN, what its versions have")
 {
     tensor const x = of<float>({1, 1, 3, 3}, {1, 2, 3, 4, 9, 5, 6, 9, 8});

@@ -1,6 +1,7 @@
-// Conv and the pools, along one, two or three axes.
+// Conv, ConvTranspose and the pools, along one, two or three axes.
 
 #include <xloom_onnx/conv.hpp>
+#include <xloom_onnx/conv_transpose.hpp>
 #include <xloom_onnx/pool.hpp>
 
 #include "convert.hpp"
@@ -15,7 +16,7 @@ namespace runner {
 
 namespace {
 
-/// What Conv and the pools share.
+/// What Conv, ConvTranspose and the pools share.
 template <class Options>
 Options window_options(node_view const& c)
 {
@@ -35,13 +36,6 @@ Options window_options(node_view const& c)
     return options;
 }
 
-xloom_onnx::conv_options conv_options_of(node_view const& c)
-{
-    auto options = window_options<xloom_onnx::conv_options>(c);
-    options.group = c.integer("group", 1);
-    return options;
-}
-
 /// Refuses more than three spatial axes.
 void require_few_axes(char const* op, tensor const& x)
 {
@@ -49,7 +43,58 @@ void require_few_axes(char const* op, tensor const& x)
         throw not_implemented(fmt::format("{} along more than three axes is not implemented", op));
 }
 
-/// Throws unless all of a Conv's operands are of one type, which has products.
+struct conv_functions {
+    static constexpr char const* name = "Conv";
+    using layout = xloom_onnx::detail::conv_layout;
+    template <class T>
+    using layer = xloom_onnx::packed_conv<T>;
+
+    static xloom_onnx::conv_options options(node_view const& c)
+    {
+        auto result = window_options<xloom_onnx::conv_options>(c);
+        result.group = c.integer("group", 1);
+        return result;
+    }
+    /// Packs for a number of outputs.
+    static void suit(xloom_onnx::conv_options& options, std::size_t outputs) { options.outputs = outputs; }
+    /// Returns the number of items of the packed weights, padded to whole panels.
+    static std::size_t packed_items(tensor const& w, std::int64_t groups)
+    {
+        constexpr std::size_t panel = 64;
+        std::size_t const depth = w.size() / std::max<std::size_t>(w.shape()[0], 1);
+        return 2 * w.size() + panel * depth * static_cast<std::size_t>(std::max<std::int64_t>(groups, 1));
+    }
+    static xloom::dim kernels(typing const& node)
+    {
+        partial_shape const &x = node.shape_at(0), &w = node.shape_at(1);
+        return w.rank() == x.rank() ? w[0] : xloom::unknown;
+    }
+};
+
+struct conv_transpose_functions {
+    static constexpr char const* name = "ConvTranspose";
+    using layout = xloom_onnx::detail::conv_transpose_layout;
+    template <class T>
+    using layer = xloom_onnx::packed_conv_transpose<T>;
+
+    static xloom_onnx::conv_transpose_options options(node_view const& c)
+    {
+        auto result = window_options<xloom_onnx::conv_transpose_options>(c);
+        result.group = c.integer("group", 1);
+        result.output_padding = c.integers("output_padding");
+        result.output_shape = c.integers("output_shape");
+        return result;
+    }
+    static void suit(xloom_onnx::conv_transpose_options&, std::size_t) {}
+    static std::size_t packed_items(tensor const& w, std::int64_t) { return w.size(); }
+    static xloom::dim kernels(typing const& node)
+    {
+        partial_shape const &x = node.shape_at(0), &w = node.shape_at(1);
+        return w.rank() == x.rank() ? dim_product({w[1], node.integer("group", 1)}) : xloom::unknown;
+    }
+};
+
+/// Throws unless all of the operands are of one type, which has products.
 void require_conv_types(tensor const& w, tensor const* x, tensor const* b)
 {
     with_float(w.type(), []<class T>(std::type_identity<T>) {}); // no others
@@ -57,54 +102,59 @@ void require_conv_types(tensor const& w, tensor const* x, tensor const* b)
         throw runner_error("X, W and B must be of one type");
 }
 
-/// Returns f(layer) for the packed weights of a Conv and their memory, which the budget has to have.
-template <class F>
-auto with_packed_conv(tensor const& w, tensor const* b, xloom_onnx::conv_options const& options, F const& f)
+/// Returns f(layer, memory) for packed weights and their memory, which the budget has to have.
+template <class Functions, class Options, class F>
+auto with_packed_weights(tensor const& w, tensor const* b, Options const& options, F const& f)
 {
     require_conv_types(w, nullptr, b);
     element_type const type = w.type() == element_type::double_ ? w.type() : element_type::float_;
     tensor const weights = convert(w, type), bias = b == nullptr ? tensor() : convert(*b, type);
     return with_type_of<float, double>(type, [&]<class T>(std::type_identity<T>) {
-        // They are padded to whole panels.
-        constexpr std::size_t panel = 64;
-        std::size_t const kernels = std::max<std::size_t>(w.shape()[0], 1),
-                          groups = static_cast<std::size_t>(std::max<std::int64_t>(options.group, 1));
-        auto const room = std::make_shared<reservation const>(
-            sizeof(T) * (2 * w.size() + panel * groups * (w.size() / kernels)));
+        using layer = typename Functions::template layer<T>;
+        auto const room =
+            std::make_shared<reservation const>(sizeof(T) * Functions::packed_items(w, options.group));
         if (b == nullptr)
-            return f(xloom_onnx::packed_conv<T>(items_of<T>(weights), options), room);
-        return f(xloom_onnx::packed_conv<T>(items_of<T>(weights), items_of<T>(bias), options), room);
+            return f(layer(items_of<T>(weights), options), room);
+        return f(layer(items_of<T>(weights), items_of<T>(bias), options), room);
     });
 }
 
-template <class T>
-std::vector<value> convolve(call const& c, xloom_onnx::packed_conv<T> const& layer)
+template <class Functions, class T>
+std::vector<value> convolve(call const& c, typename Functions::template layer<T> const& layer)
 {
     tensor const &x = c.tensor_at(0), &w = c.tensor_at(1);
     require_conv_types(w, &x, nullptr);
-    require_few_axes("Conv", x);
-    xloom_onnx::detail::conv_layout const layout(x.shape(), w.shape(), conv_options_of(c));
+    require_few_axes(Functions::name, x);
+    typename Functions::layout const layout(x.shape(), w.shape(), Functions::options(c));
     element_type const type = x.type() == element_type::double_ ? x.type() : element_type::float_;
     tensor const inputs = convert(x, type);
     tensor result = new_tensor(type, layout.result);
-    spend_products(static_cast<double>(result.size()) * static_cast<double>(layout.depth()));
+    spend_products(layout.products());
     reservation const room(layer.workspace_bytes(x.shape()));
     xloom_onnx::workspace memory;
     layer.run(items_of<T>(inputs), writable_items_of<T>(result), memory, require_time);
     return {convert(result, x.type())};
 }
 
+/// The item type of a layer.
+template <template <class> class Layer, class T>
+std::type_identity<T> item_of_layer(Layer<T> const&);
+
+template <class Functions>
 std::vector<value> run_conv(call const& c)
 {
-    xloom_onnx::conv_options options = conv_options_of(c);
+    auto options = Functions::options(c);
     tensor const &x = c.tensor_at(0), &w = c.tensor_at(1);
-    require_few_axes("Conv", x);
-    options.outputs = xloom_onnx::detail::conv_layout(x.shape(), w.shape(), options).outputs();
+    require_few_axes(Functions::name, x);
+    Functions::suit(options, typename Functions::layout(x.shape(), w.shape(), options).outputs());
     tensor const* const b = c.has(2) ? &c.tensor_at(2) : nullptr;
-    return with_packed_conv(
-        w, b, options, [&](auto const& layer, auto const&) { return convolve(c, layer); });
+    return with_packed_weights<Functions>(w, b, options, [&](auto const& layer, auto const&) {
+        using T = typename decltype(item_of_layer(layer))::type;
+        return convolve<Functions, T>(c, layer);
+    });
 }
 
+template <class Functions>
 types conv_type(typing const& node)
 {
     partial_shape const &x = node.shape_at(0), &w = node.shape_at(1);
@@ -112,28 +162,33 @@ types conv_type(typing const& node)
         return type_like_first(node, xloom::unknown_rank);
     partial_shape dims = unknown_dims(x.rank());
     dims[0] = x[0];
-    dims[1] = w.rank() == x.rank() ? w[0] : xloom::unknown;
+    dims[1] = Functions::kernels(node);
     auto const known = known_dims(x), kernel = known_dims(w);
     if (known && kernel)
         try {
-            return type_like_first(node, xloom_onnx::conv_shape(*known, *kernel, conv_options_of(node)));
+            return type_like_first(
+                node, typename Functions::layout(*known, *kernel, Functions::options(node)).result);
         } catch (std::exception const&) { // the run reports it
         }
     return type_like_first(node, dims);
 }
 
 /// Packs weights that are constants once for all runs.
+template <class Functions>
 run_function prepare_conv(typing const& node)
 {
     tensor const *const w = node.constant_at(1), *const b = node.constant_at(2);
     if (w == nullptr || (node.has(2) && b == nullptr))
         return {};
-    xloom_onnx::conv_options options = conv_options_of(node);
-    options.outputs = spatial_items(conv_type(node)[0].shape()).value_or(0);
-    return with_packed_conv(*w, b, options, [](auto const& layer, auto const& room) -> run_function {
-        return [layer = std::make_shared<std::decay_t<decltype(layer)> const>(layer), room](
-                   call const& c) { return convolve(c, *layer); };
-    });
+    auto options = Functions::options(node);
+    Functions::suit(options, spatial_items(conv_type<Functions>(node)[0].shape()).value_or(0));
+    return with_packed_weights<Functions>(
+        *w, b, options, [](auto const& layer, auto const& room) -> run_function {
+            using T = typename decltype(item_of_layer(layer))::type;
+            using layer_type = std::decay_t<decltype(layer)>;
+            return [packed = std::make_shared<layer_type const>(layer), room](
+                       call const& c) { return convolve<Functions, T>(c, *packed); };
+        });
 }
 
 xloom_onnx::pool_options pool_options_of(node_view const& c)
@@ -262,8 +317,12 @@ types global_pool_type(typing const& node)
 void add_convolution_operators(operator_table& table)
 {
     std::string const windows = "auto_pad:string pads:ints strides:ints ";
-    table["Conv"] = {{{1, "rro", "r", windows + "dilations:ints group:int kernel_shape:ints"}}, run_conv,
-        conv_type, prepare_conv};
+    std::string const conv = windows + "dilations:ints group:int kernel_shape:ints";
+    table["Conv"] = {{{1, "rro", "r", conv}}, run_conv<conv_functions>, conv_type<conv_functions>,
+        prepare_conv<conv_functions>};
+    table["ConvTranspose"] = {{{1, "rro", "r", conv + " output_padding:ints output_shape:ints"}},
+        run_conv<conv_transpose_functions>, conv_type<conv_transpose_functions>,
+        prepare_conv<conv_transpose_functions>};
     std::string const pool = windows + "kernel_shape:ints! ";
     table["MaxPool"] = {{{1, "r", "r", pool}, {8, "r", "ro", pool + "storage_order:flag"},
                             {10, "r", "ro", pool + "ceil_mode:flag dilations:ints storage_order:flag"}},

@@ -1,7 +1,8 @@
-// MatMul, Gemm, Einsum.
+// MatMul, MatMulInteger, Gemm, Einsum.
 
 #include <xloom_onnx/einsum.hpp>
 #include <xloom_onnx/matmul.hpp>
+#include <xloom_onnx/matmul_integer.hpp>
 
 #include "convert.hpp"
 #include "moves.hpp"
@@ -53,11 +54,38 @@ std::vector<value> run_matmul(call const& c)
     return {convert(result, c.tensor_at(0).type())};
 }
 
-types matmul_type(typing const& node)
+std::vector<value> run_matmul_integer(call const& c)
+{
+    tensor const &a = c.tensor_at(0), &b = c.tensor_at(1);
+    xloom_onnx::detail::matmul_dims const dims(a.shape(), b.shape());
+    tensor result = new_tensor(element_type::int32, dims.result);
+    spend_products(static_cast<double>(result.size()) * static_cast<double>(dims.K));
+    reservation const room(sizeof(std::int16_t) * (a.size() + 2 * b.size()));
+    auto const with_bytes = [](element_type type, auto const& f) {
+        with_type_of<std::int8_t, std::uint8_t>(type, f);
+    };
+    with_bytes(a.type(), [&]<class A>(std::type_identity<A>) {
+        with_bytes(b.type(), [&]<class B>(std::type_identity<B>) {
+            std::optional<xloom_onnx::tensor_view<A const>> a_zero;
+            std::optional<xloom_onnx::tensor_view<B const>> b_zero;
+            if (c.has(2))
+                a_zero = items_of<A>(c.tensor_at(2));
+            if (c.has(3))
+                b_zero = items_of<B>(c.tensor_at(3));
+            xloom_onnx::workspace memory;
+            xloom_onnx::detail::matmul_integer<A, B>(items_of<A>(a), items_of<B>(b), a_zero, b_zero,
+                writable_items_of<std::int32_t>(result), dims, memory, require_time);
+        });
+    });
+    return {result};
+}
+
+/// Returns the shape of a product; unknown if that of a factor is.
+partial_shape product_shape(typing const& node)
 {
     partial_shape a = node.shape_at(0), b = node.shape_at(1);
     if (a.rank() == 0 || b.rank() == 0) // unknown, too
-        return type_like_first(node, xloom::unknown_rank);
+        return xloom::unknown_rank;
     bool const is_row = a.rank() == 1, is_column = b.rank() == 1;
     xloom::dim const M = is_row ? xloom::unknown : a[a.rank() - 2],
                      N = is_column ? xloom::unknown : b[b.rank() - 1];
@@ -69,7 +97,14 @@ types matmul_type(typing const& node)
         dims.insert(dims.rank(), M);
     if (!is_column)
         dims.insert(dims.rank(), N);
-    return type_like_first(node, dims);
+    return dims;
+}
+
+types matmul_type(typing const& node) { return type_like_first(node, product_shape(node)); }
+
+types matmul_integer_type(typing const& node)
+{
+    return {xloom::tensor_type(element_type::int32, product_shape(node))};
 }
 
 xloom_onnx::gemm_options gemm_options_of(node_view const& c)
@@ -230,6 +265,7 @@ types einsum_type(typing const& node)
 void add_linear_operators(operator_table& table)
 {
     table["MatMul"] = {{{1, "rr", "r", ""}}, run_matmul, matmul_type, prepare_matmul};
+    table["MatMulInteger"] = {{{10, "rroo", "r", ""}}, run_matmul_integer, matmul_integer_type};
     table["Gemm"] = {{{1, "rrr", "r", "alpha:float beta:float broadcast:flag transA:flag transB:flag"},
                          {7, "rrr", "r", "alpha:float beta:float transA:flag transB:flag"},
                          {11, "rro", "r", "alpha:float beta:float transA:flag transB:flag"}},

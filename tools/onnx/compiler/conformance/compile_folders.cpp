@@ -42,11 +42,12 @@ std::size_t index_in(onnx::GraphProto const& graph, std::string const& input)
     throw runner::runner_error("no input has the name of a parameter");
 }
 
-/// True if a second call of the model must not allocate. Weights of a Conv that are inputs, as in the tests,
+/// True if a second call of the model must not allocate. Weights of a convolution that are inputs, as in the tests,
 /// are packed in new memory.
 bool keeps_memory(runner::test_folder const& folder, compiler::generated const& made)
 {
-    return made.has_static_shapes && !runner::operators_of(folder).contains("Conv");
+    auto const used = runner::operators_of(folder);
+    return made.has_static_shapes && !used.contains("Conv") && !used.contains("ConvTranspose");
 }
 
 /// A function that runs the model twice, as its memory may be used again.

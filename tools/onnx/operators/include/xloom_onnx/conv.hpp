@@ -38,8 +38,7 @@ inline bool is_direct(std::size_t rank, std::size_t kernels, std::size_t depth, 
 /// The sizes of a Conv with packed weights.
 struct packed_layout {
     conv_layout const& layout;
-    bool
-        is_sequence; ///< along one axis, and the padding is no larger than all else: channels become the last
+    bool is_sequence; ///< along one axis, not sparse: channels become the last
     spatial_axis const& axis = layout.axes[2];
 
     explicit packed_layout(conv_layout const& of)
@@ -279,38 +278,34 @@ void packed_conv<T>::convolve(detail::conv_layout const& layout, T const* input,
 
 namespace detail {
 
-/// Calls f(layer, x, memory) for a layer that computes in the type of products.
-template <class T, class X, class W, class Y, class Pause>
-void conv_into(X const& x, W const& w, tensor_view<T const> const* b, Y& y, conv_options const& options,
+/// Computes y by a layer whose weights are packed now, in float for 16-bit numbers; b may be null.
+template <template <class> class Layer, class T, class X, class W, class Y, class Options, class Pause>
+void convolve_into(X const& x, W const& w, tensor_view<T const> const* b, Y& y, Options const& options,
     workspace& memory, Pause const& pause)
 {
     using P = xloom::kernels::compute_t<T>;
     const_view_of<X> const from(x);
     const_view_of<W> const weights(w);
+    auto const pack = [&](tensor_view<P const> const& kernel, tensor_view<P const> const* bias) {
+        return bias != nullptr ? Layer<P>(kernel, *bias, options) : Layer<P>(kernel, options);
+    };
     if constexpr (std::is_same_v<P, T>) {
-        if (b != nullptr)
-            packed_conv<T>(weights, *b, options).run(from, y, memory, pause);
-        else
-            packed_conv<T>(weights, options).run(from, y, memory, pause);
+        pack(weights, b).run(from, y, memory, pause);
     } else {
-        auto const to =
-            output_view("xloom_onnx::conv_into", y, conv_shape(from.shape(), weights.shape(), options));
         std::size_t const bias_size = b == nullptr ? 0 : b->size();
-        std::vector<P> items(from.size() + weights.size() + bias_size + to.size());
+        std::vector<P> items(from.size() + weights.size() + bias_size);
         auto const widen = [](T item) { return static_cast<P>(item); };
-        P* const x_items = items.data();
-        P* const w_items = std::transform(from.begin(), from.end(), x_items, widen);
+        P* const w_items = std::transform(from.begin(), from.end(), items.data(), widen);
         P* const b_items = std::transform(weights.begin(), weights.end(), w_items, widen);
-        P* const y_items = b_items + bias_size;
-        tensor_view<P> result(y_items, to.shape());
-        tensor_view<P const> const wide_x(x_items, from.shape()), wide_w(w_items, weights.shape());
-        if (b != nullptr) {
+        tensor_view<P const> const wide_x(items.data(), from.shape()), wide_w(w_items, weights.shape()),
+            wide_b(b_items, b == nullptr ? xloom::shape() : b->shape());
+        if (b != nullptr)
             std::transform(b->begin(), b->end(), b_items, widen);
-            tensor_view<P const> const wide_b(b_items, b->shape());
-            conv_into<P>(wide_x, wide_w, &wide_b, result, options, memory, pause);
-        } else {
-            conv_into<P>(wide_x, wide_w, nullptr, result, options, memory, pause);
-        }
+        Layer<P> const layer = pack(wide_w, b == nullptr ? nullptr : &wide_b);
+        auto const to = output_view("xloom_onnx::conv_into", y, layer.shape(from.shape()));
+        std::vector<P> sums(to.size());
+        tensor_view<P> const result(sums.data(), to.shape());
+        layer.run(wide_x, result, memory, pause);
         std::transform(result.begin(), result.end(), to.begin(), [](P item) { return static_cast<T>(item); });
     }
 }
@@ -326,14 +321,14 @@ void conv_into(X const& x, W const& w, B const& b, Y&& y, conv_options const& op
 {
     workspace memory;
     tensor_view<item_t<X> const> const bias(b);
-    detail::conv_into<item_t<X>>(x, w, &bias, y, options, memory, detail::no_pause());
+    detail::convolve_into<packed_conv, item_t<X>>(x, w, &bias, y, options, memory, detail::no_pause());
 }
 template <operand X, operand W, class Y>
 void conv_into(X const& x, W const& w, Y&& y, conv_options const& options = {})
 {
     workspace memory;
-    detail::conv_into<item_t<X>>(x, w, static_cast<tensor_view<item_t<X> const> const*>(nullptr), y, options,
-        memory, detail::no_pause());
+    detail::convolve_into<packed_conv, item_t<X>>(x, w,
+        static_cast<tensor_view<item_t<X> const> const*>(nullptr), y, options, memory, detail::no_pause());
 }
 
 } // namespace xloom_onnx

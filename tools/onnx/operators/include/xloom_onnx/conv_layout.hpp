@@ -32,6 +32,11 @@ struct conv_layout : window_layout {
 
     /// Returns the number of items of a window.
     std::size_t depth() const { return channels * kernel_items(); }
+    /// Returns the number of products that are summed up.
+    double products() const
+    {
+        return static_cast<double>(xloom::element_count(result)) * static_cast<double>(depth());
+    }
     /// True if a padded copy would be much larger than the input and the windows.
     bool is_sparse() const
     {
@@ -59,15 +64,9 @@ inline conv_layout::conv_layout(xloom::shape const& x, xloom::shape const& w, co
             op, ": X and W have the shapes ", x, " and ", w, " in ", options.group, " groups");
     channels = x[1] / groups;
     kernels = w[0] / groups;
-    xloom::shape const kernel(w.begin() + 2, w.end());
-    axes = window_layout(op, x, kernel, options).axes;
+    axes = window_layout(op, x, checked_kernel(op, w, options.kernel_shape), options).axes;
     result = result_shape(x, w[0]);
     check_size(op, result, sizeof(double));
-    bool fits = options.kernel_shape.empty() || options.kernel_shape.size() == kernel.size();
-    for (std::size_t i = 0; fits && i < options.kernel_shape.size(); ++i)
-        fits = options.kernel_shape[i] == static_cast<std::int64_t>(w[2 + i]);
-    if (!fits)
-        fail<xloom::shape_error>(op, ": kernel_shape is ", options.kernel_shape, ", but W's shape is ", w);
 }
 
 /// Copies the window of output position `place` [channels, kernel..]; padding is 0.

@@ -58,23 +58,34 @@ struct matmul_dims {
     }
 };
 
+/// Calls f(index in the stack of A, index in that of B) for each matrix of the result.
+template <class F>
+void for_each_pair(matmul_dims const& dims, F const& f)
+{
+    xloom::shape const& stack = dims.stack;
+    for (row_walk<2> walk(
+             stack, {broadcast_strides(dims.a_stack, stack), broadcast_strides(dims.b_stack, stack)});
+         !walk.done(); walk.next())
+        for (std::size_t i = 0; i < walk.length(); ++i) {
+            auto const k = static_cast<std::ptrdiff_t>(i);
+            f(static_cast<std::size_t>(walk.offset(0) + k * walk.stride(0)),
+                static_cast<std::size_t>(walk.offset(1) + k * walk.stride(1)));
+        }
+}
+
 /// Multiplies all pairs of matrices; items of type P, that of products.
 template <class P, class Pause>
 void multiply_stacks(
     matmul_dims const& dims, P const* a, P const* b, P* to, workspace& memory, Pause const& pause)
 {
-    auto const& [M, K, N, a_stack, b_stack, stack, result] = dims;
-    if (xloom::element_count(b_stack) == 1) // one product of many rows
+    std::size_t const M = dims.M, K = dims.K, N = dims.N;
+    if (xloom::element_count(dims.b_stack) == 1) // one product of many rows
         return multiply(
-            xloom::element_count(stack) * M, K, N, a, K, matrix<P>{b, N, 1}, to, N, memory, pause);
-    for (row_walk<2> walk(stack, {broadcast_strides(a_stack, stack), broadcast_strides(b_stack, stack)});
-         !walk.done(); walk.next())
-        for (std::size_t i = 0; i < walk.length(); ++i, to += M * N) {
-            auto const k = static_cast<std::ptrdiff_t>(i);
-            auto const x = static_cast<std::size_t>(walk.offset(0) + k * walk.stride(0)),
-                       y = static_cast<std::size_t>(walk.offset(1) + k * walk.stride(1));
-            multiply(M, K, N, a + x * M * K, K, matrix<P>{b + y * K * N, N, 1}, to, N, memory, pause);
-        }
+            xloom::element_count(dims.stack) * M, K, N, a, K, matrix<P>{b, N, 1}, to, N, memory, pause);
+    for_each_pair(dims, [&](std::size_t x, std::size_t y) {
+        multiply(M, K, N, a + x * M * K, K, matrix<P>{b + y * K * N, N, 1}, to, N, memory, pause);
+        to += M * N;
+    });
 }
 
 template <class T>

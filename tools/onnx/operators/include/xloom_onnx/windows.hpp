@@ -1,5 +1,5 @@
 #pragma once
-// Windows that slide over one, two or three spatial axes: what Conv and the pools share.
+// Windows that slide over one, two or three spatial axes: what Conv, ConvTranspose and the pools share.
 
 #include <algorithm>
 #include <array>
@@ -111,35 +111,50 @@ inline void fit(std::string_view op, spatial_axis& axis, auto_pad pad, bool ceil
 }
 
 /// Windows along fewer axes are some along three, whose first have one item.
+using spatial_axes = std::array<spatial_axis, 3>;
+
+/// Returns the windows of a kernel's spatial lengths over an input [N, C, d..] without the output's lengths.
+/// Options has strides, dilations and pads.
+///
+/// Errors    shape_error, option_error.
+template <class Options>
+spatial_axes axes_of_windows(
+    std::string_view op, xloom::shape const& x, xloom::shape const& kernel, Options const& options)
+{
+    std::size_t const count = kernel.size();
+    integers const strides = window_numbers(op, options.strides, "strides", count, 1),
+                   dilations = window_numbers(op, options.dilations, "dilations", count, 1),
+                   pads = window_numbers(op, options.pads, "pads", count, 0, 2);
+    spatial_axes axes;
+    for (std::size_t i = 0; i < count; ++i) {
+        if (x[2 + i] >> 31 != 0 || kernel[i] >> 31 != 0)
+            xloom::kernels::fail<xloom::shape_error>(
+                op, ": the input's shape ", x, " or the kernel's ", kernel, " is too large");
+        spatial_axis& axis = axes[i + axes.size() - count];
+        axis.input = static_cast<std::int64_t>(x[2 + i]);
+        axis.kernel = static_cast<std::int64_t>(kernel[i]);
+        axis.stride = strides[i];
+        axis.dilation = dilations[i];
+        axis.before = pads[i];
+        axis.after = pads[i + count];
+    }
+    return axes;
+}
+
 struct window_layout {
-    std::array<spatial_axis, 3> axes{};
+    spatial_axes axes{};
 
     window_layout() = default;
-    /// Windows of a kernel's spatial lengths over an input [N, C, d..]. Options has strides, dilations, pads
-    /// and auto_pad.
+    /// As axes_of_windows, with the output's lengths by auto_pad.
     ///
     /// Errors    shape_error, option_error.
     template <class Options>
     window_layout(std::string_view op, xloom::shape const& x, xloom::shape const& kernel,
         Options const& options, bool ceil_mode = false)
+        : axes(axes_of_windows(op, x, kernel, options))
     {
-        std::size_t const count = kernel.size();
-        integers const strides = window_numbers(op, options.strides, "strides", count, 1),
-                       dilations = window_numbers(op, options.dilations, "dilations", count, 1),
-                       pads = window_numbers(op, options.pads, "pads", count, 0, 2);
-        for (std::size_t i = 0; i < count; ++i) {
-            if (x[2 + i] >> 31 != 0 || kernel[i] >> 31 != 0)
-                xloom::kernels::fail<xloom::shape_error>(
-                    op, ": the input's shape ", x, " or the kernel's ", kernel, " is too large");
-            spatial_axis& axis = axes[i + axes.size() - count];
-            axis.input = static_cast<std::int64_t>(x[2 + i]);
-            axis.kernel = static_cast<std::int64_t>(kernel[i]);
-            axis.stride = strides[i];
-            axis.dilation = dilations[i];
-            axis.before = pads[i];
-            axis.after = pads[i + count];
-            fit(op, axis, options.auto_pad, ceil_mode);
-        }
+        for (std::size_t i = axes.size() - kernel.size(); i < axes.size(); ++i)
+            fit(op, axes[i], options.auto_pad, ceil_mode);
     }
 
     /// Returns the output's shape for an input of this shape and a number of channels.
@@ -162,6 +177,29 @@ struct window_layout {
     std::size_t kernel_items() const { return product_of(&spatial_axis::kernel); }
     std::size_t outputs() const { return product_of(&spatial_axis::output); }
 };
+
+/// Returns the kernel's spatial lengths, [M, C, k..] without the first two.
+///
+/// Errors    shape_error: kernel_shape is given, and is another.
+inline xloom::shape checked_kernel(std::string_view op, xloom::shape const& w, integers const& kernel_shape)
+{
+    xloom::shape const kernel(w.begin() + 2, w.end());
+    bool fits = kernel_shape.empty() || kernel_shape.size() == kernel.size();
+    for (std::size_t i = 0; fits && i < kernel_shape.size(); ++i)
+        fits = kernel_shape[i] == static_cast<std::int64_t>(kernel[i]);
+    if (!fits)
+        xloom::kernels::fail<xloom::shape_error>(
+            op, ": kernel_shape is ", kernel_shape, ", but W's shape is ", w);
+    return kernel;
+}
+
+/// Returns the outputs whose input at the shift of a kernel's item is no padding.
+inline position_range covered_outputs(spatial_axis const& axis, std::int64_t shift)
+{
+    std::int64_t const left = axis.input - shift;
+    return {shift >= 0 ? 0 : (-shift + axis.stride - 1) / axis.stride,
+        (std::min)(axis.output, left <= 0 ? std::int64_t{0} : (left - 1) / axis.stride + 1)};
+}
 
 } // namespace detail
 
