@@ -1,11 +1,11 @@
-// A model on random inputs by tools/onnx/runner, by a program that xloom-compile made of it, and by ONNX Runtime,
-// each in one thread. scripts/real-models calls it.
+// A model on random inputs by tools/onnx/runner, by a program that xloom-compile made of it, and by ONNX
+// Runtime, each in one thread. scripts/real-models calls it.
 //
 //   real_model MODEL.onnx FOLDER [--generated COMMAND] [--shape INPUT=DIMS] [--value INPUT=ITEMS]
 //
-// Prints fields between tabs: the number of distinct operators, those of bodies included, the largest relative
-// difference of the runner and of the program from ONNX Runtime, milliseconds of the runner, the program and ONNX
-// Runtime. Keeps inputs and outputs in FOLDER. Fields of a program that is not given are "-".
+// Prints fields between tabs: the number of distinct operators, those of bodies included, the largest
+// relative difference of the runner and of the program from ONNX Runtime, milliseconds of the runner, the
+// program and ONNX Runtime. Keeps inputs and outputs in FOLDER. Fields of a program that is not given are "-".
 
 #include <algorithm>
 #include <array>

@@ -42,8 +42,8 @@ std::size_t index_in(onnx::GraphProto const& graph, std::string const& input)
     throw runner::runner_error("no input has the name of a parameter");
 }
 
-/// True if a second call of the model must not allocate. Weights of a convolution that are inputs, as in the tests,
-/// are packed in new memory.
+/// True if a second call of the model must not allocate. Weights of a convolution that are inputs, as in the
+/// tests, are packed in new memory.
 bool keeps_memory(runner::test_folder const& folder, compiler::generated const& made)
 {
     auto const used = runner::operators_of(folder);

@@ -145,8 +145,8 @@ private:
 
 /// What Einsum does for operands of given shapes.
 ///
-/// Errors    as einsum_equation; shape_error: a label has two dimensions, none of which is 1, or the number of
-///           products overflows.
+/// Errors    as einsum_equation; shape_error: a label has two dimensions, none of which is 1, or the number
+///           of products overflows.
 class einsum_plan {
 public:
     einsum_plan(einsum_equation const& equation, std::span<xloom::shape const> shapes)
@@ -339,8 +339,8 @@ void einsum(einsum_plan const& plan, tensor_view<T const> const* x, tensor_view<
 ///
 ///     einsum_into("bij,bjk->bik", std::tie(a, b), y, memory); // a stack of matrix products
 ///
-/// Equation  a label twice in a term is a diagonal; without "->" the result has the axes of the ellipsis, then
-///           the labels that are there once, in order of their codes.
+/// Equation  a label twice in a term is a diagonal; without "->" the result has the axes of the ellipsis,
+///           then the labels that are there once, in order of their codes.
 /// Shapes    axes of one label have one dimension, or 1, which is broadcast. y as the result says.
 /// Types     numbers of one type: integers wrap around, 16-bit floating-point numbers are computed in float.
 /// Errors    as einsum_equation and einsum_plan; shape_error: y has a fixed shape, and another one.
