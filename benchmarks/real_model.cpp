@@ -5,7 +5,8 @@
 //
 // Prints fields between tabs: the number of distinct operators, those of bodies included, the largest
 // relative difference of the runner and of the program from ONNX Runtime, milliseconds of the runner, the
-// program and ONNX Runtime. Keeps inputs and outputs in FOLDER. Fields of a program that is not given are "-".
+// program and ONNX Runtime. Keeps inputs and outputs in FOLDER. Fields of a program that is not given are
+// "-".
 
 #include <algorithm>
 #include <array>
