@@ -59,6 +59,7 @@ struct conv_tiles {
     phased_axis deep, down, across;
     std::int64_t rows, columns;
     std::int64_t height, width;              ///< of a plane
+    std::int64_t shared = 0;                 ///< zeros that end a row and begin the next one
     std::int64_t plane_items, channel_items; ///< channel_items: of all planes of a channel
 
     explicit conv_tiles(conv_layout const& of)
@@ -71,9 +72,11 @@ struct conv_tiles {
         columns = std::clamp(room / (1 + down.largest_lead()) - across.largest_lead(),
             (std::min)(across.output, least_columns), across.output);
         width = columns + across.largest_lead();
+        if (columns == across.output)
+            share_padding();
         rows = std::clamp(room / width - down.largest_lead(), std::int64_t{1}, down.output);
         height = rows + down.largest_lead();
-        plane_items = height * width;
+        plane_items = height * width + shared;
         channel_items = planes * plane_items + cache_line; // lest all channels map to the same cache sets
     }
 
@@ -99,10 +102,15 @@ struct conv_tiles {
         for (std::size_t c = 0; c < layout.channels; ++c, input += layout.inputs(), to += channel_items)
             for (std::int64_t i = 0; i < deep.kernel; ++i)
                 for (std::int64_t j = 0; j < down.phases; ++j)
-                    for (std::int64_t k = 0; k < across.phases; ++k)
+                    for (std::int64_t k = 0; k < across.phases; ++k) {
+                        T* const items = to + plane(i, j, k);
+                        std::int64_t const first = across.input_of(k, x);
+                        position_range const kept = inside(first, width);
                         for (std::int64_t row = 0; row < height; ++row)
                             copy_row(input, deep.position(z, i), down.input_of(j, y) + row * down.stride,
-                                across.input_of(k, x), to + plane(i, j, k) + row * width);
+                                first, kept, items + row * width);
+                        std::fill_n(items + height * width, shared, T(0));
+                    }
         std::fill_n(to, beyond, T(0));
     }
 
@@ -114,21 +122,39 @@ private:
         return ((i * down.phases + down_phase) * across.phases + across_phase) * plane_items;
     }
 
-    /// Copies items of a row of the input from a position on, at the stride; zeros beyond its ends.
+    /// Returns which of `length` items of a row, from an input position on, are no padding.
+    position_range inside(std::int64_t first, std::int64_t length) const
+    {
+        std::int64_t const stride = across.stride, left = across.input - first,
+                           begin = (std::min)(length, first >= 0 ? 0 : (stride - 1 - first) / stride);
+        return {begin, std::clamp(left <= 0 ? 0 : (left - 1) / stride + 1, begin, length)};
+    }
+
+    /// Lets the padding behind a row be the padding before the next one: fewer positions are no outputs.
+    void share_padding()
+    {
+        shared = across.largest_lead(); // at most the positions that are no outputs
+        for (std::int64_t phase = 0; phase < across.phases; ++phase) {
+            auto const [begin, end] = inside(across.input_of(phase, 0), width);
+            shared = (std::min)({shared, begin, width - end});
+        }
+        width -= shared;
+    }
+
+    /// Copies items of a row of the input from a position on, at the stride; zeros where they are not kept.
     template <class T>
-    void copy_row(T const* input, std::int64_t depth, std::int64_t row, std::int64_t first, T* to) const
+    void copy_row(T const* input, std::int64_t depth, std::int64_t row, std::int64_t first,
+        position_range const& kept, T* to) const
     {
         if (!deep.contains(depth) || !down.contains(row)) {
             std::fill_n(to, width, T(0));
             return;
         }
         T const* const from = input + (depth * down.input + row) * across.input;
-        std::int64_t const stride = across.stride, left = across.input - first,
-                           begin = (std::min)(width, first >= 0 ? 0 : (stride - 1 - first) / stride),
-                           end = std::clamp(left <= 0 ? 0 : (left - 1) / stride + 1, begin, width);
-        std::fill_n(to, begin, T(0));
-        copy_strided(from + first + begin * stride, stride, to + begin, end - begin);
-        std::fill(to + end, to + width, T(0));
+        std::fill_n(to, kept.begin, T(0));
+        copy_strided(
+            from + first + kept.begin * across.stride, across.stride, to + kept.begin, kept.length());
+        std::fill(to + kept.end, to + width, T(0));
     }
 };
 
