@@ -12,7 +12,7 @@ set(answers
   "scripts/example => run"
   "scripts/example ([a-z_]+)( .*)? => .ci/run => NAME"
   "scripts/setup docs && scripts/docs => .github/workflows/ci.yml => scripts/docs"
-  "scripts/matrix => .github/workflows/ci.yml => scripts/matrix gcc12-bookworm" # and the others: tests/repo/ci.cmake
+  "scripts/matrix => .github/workflows/ci.yml => scripts/matrix gcc12-trixie" # and the others: tests/repo/ci.cmake
   "scripts/matrix --list => run"
   "scripts/onnx-compile( .*)? => scripts/wasm => scripts/onnx-compile"
   "scripts/bench-jitter => .github/workflows/ci.yml => scripts/bench-jitter 10000"
