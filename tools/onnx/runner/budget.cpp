@@ -13,7 +13,7 @@ namespace {
 
 using clock = std::chrono::steady_clock;
 
-budget limits{.steps = budget::any_steps, .time = budget::any_time};
+budget current{.steps = budget::any_steps, .time = budget::any_time};
 std::atomic<std::size_t> bytes_taken = 0;
 std::atomic<std::uint64_t> steps_taken = 0;
 clock::time_point start{};
@@ -28,33 +28,33 @@ std::string text_of(budget::seconds time)
 
 } // namespace
 
-budget const& current_budget() { return limits; }
+budget const& current_budget() { return current; }
 
 with_budget::with_budget(budget const& own)
-    : before_(limits), steps_before_(steps_taken), start_before_(start)
+    : before_(current), steps_before_(steps_taken), start_before_(start)
 {
-    limits = own;
+    current = own;
     steps_taken = 0;
     start = clock::now();
 }
 
 with_budget::~with_budget()
 {
-    limits = before_;
+    current = before_;
     steps_taken = steps_before_;
     start = start_before_;
 }
 
 void require_time()
 {
-    if (limits.time != budget::any_time && clock::now() - start > limits.time)
-        throw runner_error(fmt::format("the model takes more than {} s", text_of(limits.time)));
+    if (current.time != budget::any_time && clock::now() - start > current.time)
+        throw runner_error(fmt::format("the model takes more than {} s", text_of(current.time)));
 }
 
 void spend_steps(std::uint64_t count)
 {
-    if (count > limits.steps || steps_taken.fetch_add(count) > limits.steps - count)
-        throw runner_error(fmt::format("the model takes more than {} steps", limits.steps));
+    if (count > current.steps || steps_taken.fetch_add(count) > current.steps - count)
+        throw runner_error(fmt::format("the model takes more than {} steps", current.steps));
     require_time();
 }
 
@@ -65,10 +65,10 @@ void spend_products(double count)
 
 void reservation::grow(std::size_t more)
 {
-    if (more > limits.bytes || bytes_taken.fetch_add(more) > limits.bytes - more) {
-        if (more <= limits.bytes)
+    if (more > current.bytes || bytes_taken.fetch_add(more) > current.bytes - more) {
+        if (more <= current.bytes)
             bytes_taken -= more;
-        throw runner_error(fmt::format("all tensors together would take more than {} bytes", limits.bytes));
+        throw runner_error(fmt::format("all tensors together would take more than {} bytes", current.bytes));
     }
     bytes_ += more;
 }

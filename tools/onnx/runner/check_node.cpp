@@ -11,8 +11,6 @@ namespace runner {
 
 namespace {
 
-using attribute = onnx::AttributeProto;
-
 signature const& signature_at(std::string const& name, std::int64_t opset)
 {
     signature const* const found = find_signature(name, opset);
@@ -68,7 +66,7 @@ arity arity_of(std::vector<arity> const& formal, int i)
 }
 
 /// Numbers that C++ would cut or take for others.
-void check_range(attribute const& given, attribute_kind kind)
+void check_range(onnx::AttributeProto const& given, attribute_kind kind)
 {
     auto const refuse = [&](std::string_view what, std::int64_t number) {
         throw runner_error(fmt::format("its attribute '{}' must {}{}", given.name(), what, number));
@@ -93,7 +91,7 @@ std::string names_of(std::vector<attribute_rule> const& attributes)
     return names;
 }
 
-void check_attribute(attribute const& given, signature const& allowed, std::int64_t opset)
+void check_attribute(onnx::AttributeProto const& given, signature const& allowed, std::int64_t opset)
 {
     attribute_rule const* const rule = allowed.find(given.name());
     if (rule == nullptr)
@@ -103,17 +101,18 @@ void check_attribute(attribute const& given, signature const& allowed, std::int6
         throw runner_error(
             fmt::format("its attribute '{}' is to be a function's, but it is in none", given.name()));
     // Models were older than the field `type` once.
-    if (attribute::AttributeType const wanted = attribute_type_of(rule->kind);
-        given.type() != wanted && given.type() != attribute::UNDEFINED)
+    if (onnx::AttributeProto::AttributeType const wanted = attribute_type_of(rule->kind);
+        given.type() != wanted && given.type() != onnx::AttributeProto::UNDEFINED)
         throw runner_error(fmt::format("its attribute '{}' must be {}, but is {}", given.name(),
-            attribute::AttributeType_Name(wanted), attribute::AttributeType_Name(given.type())));
+            onnx::AttributeProto::AttributeType_Name(wanted),
+            onnx::AttributeProto::AttributeType_Name(given.type())));
     check_range(given, rule->kind);
 }
 
 void check_attributes(onnx::NodeProto const& node, signature const& allowed, std::int64_t opset)
 {
     std::unordered_set<std::string> names;
-    for (attribute const& each : node.attribute()) {
+    for (onnx::AttributeProto const& each : node.attribute()) {
         check_attribute(each, allowed, opset);
         if (!names.insert(each.name()).second)
             throw runner_error(fmt::format("its attribute '{}' is given twice", each.name()));

@@ -28,7 +28,7 @@ namespace {
 
 using clock = std::chrono::steady_clock;
 
-void set_limits([[maybe_unused]] limits const& allowed)
+void set_limits([[maybe_unused]] process_limits const& allowed)
 {
     rlimit const no_core_file{0, 0};
     setrlimit(RLIMIT_CORE, &no_core_file);
@@ -39,7 +39,8 @@ void set_limits([[maybe_unused]] limits const& allowed)
 }
 
 /// Runs the test in the child and writes its result to the pipe as a letter and a text.
-[[noreturn]] void report(std::function<test_result()> const& test, limits const& allowed, int pipe_end)
+[[noreturn]] void report(
+    std::function<test_result()> const& test, process_limits const& allowed, int pipe_end)
 {
     set_limits(allowed);
     test_result const found = test();
@@ -63,7 +64,7 @@ bool read_until(clock::time_point end, int pipe_end, std::string& text)
         if (ready == 0)
             return false;
         char buffer[4096];
-        ssize_t const count = ready < 0 ? -1 : read(pipe_end, buffer, sizeof buffer);
+        ssize_t const count = ready < 0 ? -1 : ::read(pipe_end, buffer, sizeof buffer);
         if (count == 0 || (count < 0 && errno != EINTR))
             return true;
         if (count > 0)
@@ -73,7 +74,7 @@ bool read_until(clock::time_point end, int pipe_end, std::string& text)
 
 } // namespace
 
-test_result run_isolated(std::function<test_result()> const& test, limits allowed)
+test_result run_isolated(std::function<test_result()> const& test, process_limits allowed)
 {
     int ends[2];
     if (pipe(ends) != 0)

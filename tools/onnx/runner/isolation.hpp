@@ -9,12 +9,12 @@
 
 namespace runner {
 
-struct limits {
+struct process_limits {
     std::chrono::milliseconds time{10000};
     std::size_t bytes = std::size_t(4)
                         << 30; ///< of address space; builds with sanitizers need theirs, and have no limit
 };
 
-test_result run_isolated(std::function<test_result()> const& test, limits allowed = {});
+test_result run_isolated(std::function<test_result()> const& test, process_limits allowed = {});
 
 } // namespace runner

@@ -26,7 +26,7 @@ TEST_CASE("a test_result comes back as it is")
 
 TEST_CASE("a crash, an end and a hang are failures")
 {
-    auto why = [](auto test, limits allowed = {}) {
+    auto why = [](auto test, process_limits allowed = {}) {
         test_result const found = run_isolated(
             [&] {
                 test();

@@ -7,11 +7,9 @@ namespace runner {
 
 namespace {
 
-using attribute = onnx::AttributeProto;
-
-attribute const* find_any(onnx::NodeProto const& node, std::string_view name)
+onnx::AttributeProto const* find_any(onnx::NodeProto const& node, std::string_view name)
 {
-    for (attribute const& each : node.attribute())
+    for (onnx::AttributeProto const& each : node.attribute())
         if (each.name() == name)
             return &each;
     return nullptr;
@@ -34,13 +32,15 @@ std::string describe(onnx::NodeProto const& node)
     return printable(node.op_type(), 64) + (node.name().empty() ? "" : " " + in_quotes(node.name()));
 }
 
-attribute const* node_view::find(std::string_view name, attribute::AttributeType type) const
+onnx::AttributeProto const* node_view::find(
+    std::string_view name, onnx::AttributeProto::AttributeType type) const
 {
-    attribute const* const found = find_any(node_, name);
+    onnx::AttributeProto const* const found = find_any(node_, name);
     // Models were older than the field `type` once.
-    if (found != nullptr && found->type() != type && found->type() != attribute::UNDEFINED)
+    if (found != nullptr && found->type() != type && found->type() != onnx::AttributeProto::UNDEFINED)
         throw runner_error(fmt::format("its attribute {} must be {}, but is {}", in_quotes(name),
-            attribute::AttributeType_Name(type), attribute::AttributeType_Name(found->type())));
+            onnx::AttributeProto::AttributeType_Name(type),
+            onnx::AttributeProto::AttributeType_Name(found->type())));
     return found;
 }
 
@@ -48,39 +48,39 @@ bool node_view::has_attribute(std::string_view name) const { return find_any(nod
 
 std::int64_t node_view::integer(std::string_view name, std::int64_t otherwise) const
 {
-    auto const* const found = find(name, attribute::INT);
+    auto const* const found = find(name, onnx::AttributeProto::INT);
     return found == nullptr ? otherwise : found->i();
 }
 
 double node_view::number(std::string_view name, double otherwise) const
 {
-    auto const* const found = find(name, attribute::FLOAT);
+    auto const* const found = find(name, onnx::AttributeProto::FLOAT);
     return found == nullptr ? otherwise : static_cast<double>(found->f());
 }
 
 std::string node_view::text(std::string_view name, std::string const& otherwise) const
 {
-    auto const* const found = find(name, attribute::STRING);
+    auto const* const found = find(name, onnx::AttributeProto::STRING);
     return found == nullptr ? otherwise : found->s();
 }
 
 std::vector<std::int64_t> node_view::integers(std::string_view name) const
 {
-    auto const* const found = find(name, attribute::INTS);
+    auto const* const found = find(name, onnx::AttributeProto::INTS);
     return found == nullptr ? std::vector<std::int64_t>{}
                             : std::vector<std::int64_t>(found->ints().begin(), found->ints().end());
 }
 
 std::vector<double> node_view::numbers(std::string_view name) const
 {
-    auto const* const found = find(name, attribute::FLOATS);
+    auto const* const found = find(name, onnx::AttributeProto::FLOATS);
     return found == nullptr ? std::vector<double>{}
                             : std::vector<double>(found->floats().begin(), found->floats().end());
 }
 
 std::vector<std::string> node_view::texts(std::string_view name) const
 {
-    auto const* const found = find(name, attribute::STRINGS);
+    auto const* const found = find(name, onnx::AttributeProto::STRINGS);
     return found == nullptr ? std::vector<std::string>{}
                             : std::vector<std::string>(found->strings().begin(), found->strings().end());
 }

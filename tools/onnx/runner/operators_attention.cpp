@@ -16,8 +16,6 @@ namespace runner {
 
 namespace {
 
-using values = std::vector<value>;
-
 /// The element types of both operators.
 template <class F>
 auto with_state_type(element_type type, F&& f)
@@ -91,7 +89,7 @@ xloom::linear_attention_types infer_attention(
         declared, {.q_num_heads = options.q_num_heads, .kv_num_heads = options.kv_num_heads});
 }
 
-values run_attention(call const& node)
+std::vector<value> run_attention(call const& node)
 {
     auto const options = attention_options_of(node);
     auto const inferred = infer_attention(node);
@@ -164,7 +162,7 @@ xloom::causal_conv_types infer_conv(Node const& node, xloom::causal_conv_types c
         declared);
 }
 
-values run_conv(call const& node)
+std::vector<value> run_conv(call const& node)
 {
     auto const options = conv_options_of(node);
     auto const inferred = infer_conv(node);

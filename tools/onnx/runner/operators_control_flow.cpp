@@ -14,8 +14,6 @@ namespace runner {
 
 namespace {
 
-using values = std::vector<value>;
-
 template <class T>
 T item_of(tensor const& t, std::string_view name)
 {
@@ -24,7 +22,7 @@ T item_of(tensor const& t, std::string_view name)
     return t.items<T>()[0];
 }
 
-values if_(call const& node)
+std::vector<value> if_(call const& node)
 {
     tensor const& cond = node.tensor_at(0);
     graph const& then_branch = node.body("then_branch");
@@ -78,10 +76,10 @@ tensor declared_scalar(graph const& body, int input, T item)
     return is_row ? tensor::scalar(item).reshaped({1}) : tensor::scalar(item);
 }
 
-values loop(call const& node)
+std::vector<value> loop(call const& node)
 {
     graph const& body = node.body("body");
-    values carried;
+    std::vector<value> carried;
     for (std::size_t i = 2; i < node.input_count(); ++i)
         carried.push_back(node.at(i));
     require_outputs(body, 1 + carried.size());
@@ -98,9 +96,9 @@ values loop(call const& node)
 
     // The carried values are moved into the body, which may then reuse their memory.
     auto const iterate = [&](std::int64_t iteration, bool cond) {
-        values arguments{declared_scalar(body, 0, iteration), declared_scalar(body, 1, cond)};
+        std::vector<value> arguments{declared_scalar(body, 0, iteration), declared_scalar(body, 1, cond)};
         std::move(carried.begin(), carried.end(), std::back_inserter(arguments));
-        values results = body.run(std::move(arguments), &node.around());
+        std::vector<value> results = body.run(std::move(arguments), &node.around());
         for (std::size_t k = 0; k < outputs.count(); ++k)
             outputs.push(k, results[1 + carried.size() + k].as_tensor());
         std::move(results.begin() + 1, results.end() - static_cast<std::ptrdiff_t>(outputs.count()),
@@ -108,7 +106,7 @@ values loop(call const& node)
         return xloom::loop_step{item_of<bool>(results[0].as_tensor(), "the body's cond"), std::tuple<>()};
     };
     xloom::loop(iterate, std::tuple<>(), options);
-    values all = std::move(carried);
+    std::vector<value> all = std::move(carried);
     for (std::size_t k = 0; k < outputs.count(); ++k)
         all.emplace_back(outputs.stacked(k, 0));
     return all;

@@ -28,8 +28,6 @@ namespace runner {
 
 namespace {
 
-using values = std::vector<value>;
-
 xloom::reduction reduction_of(node_view const& node)
 {
     std::string const name = node.text("reduction", "none");
@@ -48,20 +46,20 @@ xloom::reduction reduction_of(node_view const& node)
 
 /// The element types that can be scattered.
 template <class F>
-values with_scattered_type(element_type type, F const& f)
+std::vector<value> with_scattered_type(element_type type, F const& f)
 {
     return with_type_of<float, double, xloom::float16, xloom::bfloat16, std::int8_t, std::int16_t,
         std::int32_t, std::int64_t, std::uint8_t, std::uint16_t, std::uint32_t, std::uint64_t, bool,
         std::complex<float>, std::complex<double>, std::string>(type, f);
 }
 
-values scatter_nd(call const& node)
+std::vector<value> scatter_nd(call const& node)
 {
     tensor const &data = node.tensor_at(0), &indices = node.tensor_at(1), &updates = node.tensor_at(2);
     if (updates.type() != data.type())
         throw runner_error("data and updates must have one element type");
     xloom::reduction const reduction = reduction_of(node);
-    auto const run = [&]<class T>(std::type_identity<T>) -> values {
+    auto const run = [&]<class T>(std::type_identity<T>) -> std::vector<value> {
         tensor result = node.own_tensor_at(0);
         xloom::scatter_nd_into(
             reduction, writable_view_of<T>(result), view_of<std::int64_t>(indices), view_of<T>(updates));
@@ -91,12 +89,12 @@ types scatter_nd_type(typing const& node)
         {.opset = node.opset(), .reduction = reduction_of(node)})};
 }
 
-values gather_nd(call const& node)
+std::vector<value> gather_nd(call const& node)
 {
     tensor const& data = node.tensor_at(0);
     std::vector<std::int64_t> const indices = node.integers_at(1);
     xloom::element_view<std::int64_t const> const index_view(indices.data(), node.tensor_at(1).shape());
-    return with_unit(data, [&]<class Unit>(std::type_identity<Unit>) -> values {
+    return with_unit(data, [&]<class Unit>(std::type_identity<Unit>) -> std::vector<value> {
         view<Unit const> const items(units_of<Unit>(data), data.shape());
         xloom::gather_nd_options const options{.batch_dims = node.integer("batch_dims", 0)};
         tensor result =
@@ -119,7 +117,7 @@ types gather_nd_type(typing const& node) { return infer_gather_nd(node, node.ops
 /// com.microsoft's counts opsets of its own.
 types contributed_gather_nd_type(typing const& node) { return infer_gather_nd(node, xloom::latest_opset); }
 
-values gather(call const& node)
+std::vector<value> gather(call const& node)
 {
     tensor const& data = node.tensor_at(0);
     xloom_onnx::gather_options const options{.axis = node.integer("axis", 0)};
@@ -145,12 +143,12 @@ types gather_type(typing const& node)
     return type_like_first(node, dims);
 }
 
-values gather_elements(call const& node)
+std::vector<value> gather_elements(call const& node)
 {
     tensor const &data = node.tensor_at(0), &indices = node.tensor_at(1);
     std::vector<std::int64_t> const items = node.integers_at(1);
     xloom::element_view<std::int64_t const> const index_view(items.data(), indices.shape());
-    return with_unit(data, [&]<class Unit>(std::type_identity<Unit>) -> values {
+    return with_unit(data, [&]<class Unit>(std::type_identity<Unit>) -> std::vector<value> {
         view<Unit const> const source(units_of<Unit>(data), data.shape());
         tensor result = new_tensor_like(data, indices.shape());
         xloom::gather_elements_into(source, index_view, view<Unit>(units_of<Unit>(result), result.shape()),
@@ -167,7 +165,7 @@ types gather_elements_type(typing const& node)
         {.opset = node.opset(), .axis = node.integer("axis", 0)})};
 }
 
-values scatter_elements(call const& node)
+std::vector<value> scatter_elements(call const& node)
 {
     tensor const &data = node.tensor_at(0), &indices = node.tensor_at(1), &updates = node.tensor_at(2);
     if (updates.type() != data.type())
@@ -176,7 +174,7 @@ values scatter_elements(call const& node)
     xloom::element_view<std::int64_t const> const index_view(items.data(), indices.shape());
     xloom::reduction const reduction = reduction_of(node);
     xloom::scatter_elements_options const options{.axis = node.integer("axis", 0)};
-    auto const run = [&]<class T>(std::type_identity<T>) -> values {
+    auto const run = [&]<class T>(std::type_identity<T>) -> std::vector<value> {
         tensor result = node.own_tensor_at(0);
         xloom::scatter_elements_into(
             reduction, writable_view_of<T>(result), index_view, view_of<T>(updates), options);
@@ -202,7 +200,7 @@ xloom::tensor_scatter_options cache_options_of(node_view const& node)
         .mode = mode == "linear" ? xloom::tensor_scatter_mode::linear : xloom::tensor_scatter_mode::circular};
 }
 
-values tensor_scatter(call const& node)
+std::vector<value> tensor_scatter(call const& node)
 {
     tensor const &cache = node.tensor_at(0), &update = node.tensor_at(1);
     if (update.type() != cache.type())
@@ -242,7 +240,7 @@ void with_indices(tensor const& given, F const& f)
         type, [&]<class T>(std::type_identity<T>) { f(items_of<T>(indices)); });
 }
 
-values one_hot(call const& node)
+std::vector<value> one_hot(call const& node)
 {
     tensor const &indices = node.tensor_at(0), &depth = node.tensor_at(1), &items = node.tensor_at(2);
     if (depth.size() != 1)
@@ -273,10 +271,10 @@ types one_hot_type(typing const& node)
     return {xloom::tensor_type(node.at(2).element(), dims)};
 }
 
-values nonzero(call const& node)
+std::vector<value> nonzero(call const& node)
 {
     tensor const& x = node.tensor_at(0);
-    return with_scattered_type(x.type(), [&]<class T>(std::type_identity<T>) -> values {
+    return with_scattered_type(x.type(), [&]<class T>(std::type_identity<T>) -> std::vector<value> {
         tensor result = new_tensor(element_type::int64, xloom_onnx::nonzero_shape(items_of<T>(x)));
         xloom_onnx::nonzero_into(items_of<T>(x), writable_items_of<std::int64_t>(result));
         return {result};
@@ -291,7 +289,7 @@ types nonzero_type(typing const& node)
 }
 
 /// K is an attribute up to opset 9.
-values top_k(call const& node)
+std::vector<value> top_k(call const& node)
 {
     tensor const& x = node.tensor_at(0);
     std::vector<std::int64_t> const given =

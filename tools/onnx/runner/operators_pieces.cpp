@@ -43,7 +43,7 @@ types concat_type(typing const& node)
 
 /// The lengths of the parts: given (attribute `split` before opset 13, input since), or equal; the last may
 /// then be shorter since 18.
-std::vector<std::int64_t> part_lengths(call const& c, std::size_t whole)
+std::vector<std::int64_t> lengths_of_outputs(call const& c, std::size_t whole)
 {
     if (c.has(1))
         return c.integers_at(1);
@@ -65,7 +65,7 @@ std::vector<value> run_split(call const& c)
 {
     tensor const& x = c.tensor_at(0);
     std::size_t const axis = axis_of(c.integer("axis", 0), x.shape().size());
-    std::vector<tensor> const parts = split_along(x, axis, part_lengths(c, x.shape()[axis]));
+    std::vector<tensor> const parts = split_along(x, axis, lengths_of_outputs(c, x.shape()[axis]));
     if (parts.size() != c.output_count())
         throw runner_error(fmt::format("there are {} parts for {} outputs", parts.size(), c.output_count()));
     return {parts.begin(), parts.end()};

@@ -20,8 +20,6 @@ namespace runner {
 
 namespace {
 
-using values = std::vector<value>;
-
 xloom::direction direction_of(node_view const& node)
 {
     std::string const name = node.text("direction", "forward");
@@ -145,7 +143,7 @@ struct lstm {
         return {constants_of<T>(node), attributes};
     }
     template <class T>
-    static values run(call const& node, xloom::lstm_weights<T> const& weights)
+    static std::vector<value> run(call const& node, xloom::lstm_weights<T> const& weights)
     {
         auto const [Y, Y_h, Y_c] = xloom::lstm(view_of<T>(node.tensor_at(0)), weights,
             {.sequence_lens = lengths(node, 4),
@@ -179,7 +177,7 @@ struct single_state {
         return {{.W = operand<T>(node, 1), .R = operand<T>(node, 2), .B = operand<T>(node, 3)}, attributes};
     }
     template <class T>
-    static values run(call const& node, Weights<T> const& weights)
+    static std::vector<value> run(call const& node, Weights<T> const& weights)
     {
         Start<T> const start{.sequence_lens = lengths(node, 4), .initial_h = operand<T>(node, 5)};
         auto const [Y, Y_h] = Function(view_of<T>(node.tensor_at(0)), weights, start);
@@ -210,7 +208,7 @@ struct attn_lstm {
             attributes};
     }
     template <class T>
-    static values run(call const& node, xloom::attn_lstm_weights<T> const& weights)
+    static std::vector<value> run(call const& node, xloom::attn_lstm_weights<T> const& weights)
     {
         auto const [Y, Y_h, Y_c] = xloom::attn_lstm(view_of<T>(node.tensor_at(0)), weights,
             {.sequence_lens = lengths(node, 4),
@@ -244,7 +242,7 @@ std::size_t packed_bytes_of(Node const& node)
 }
 
 template <class Op, class Weights>
-values run_packed(call const& node, Weights const& weights)
+std::vector<value> run_packed(call const& node, Weights const& weights)
 {
     require_affordable(node);
     reservation const working(working_bytes(node));
@@ -252,7 +250,7 @@ values run_packed(call const& node, Weights const& weights)
 }
 
 template <class Op>
-values run(call const& node)
+std::vector<value> run(call const& node)
 {
     reservation const packed(packed_bytes_of<Op>(node));
     return with_weights<Op>(

@@ -12,7 +12,6 @@ namespace runner {
 
 namespace {
 
-using values = std::vector<value>;
 using tensors = std::vector<tensor>;
 using integers = std::vector<std::int64_t>;
 
@@ -46,7 +45,7 @@ tensor with_leading(tensor const& t, std::size_t axis)
 }
 
 /// Scan of version 9 on: final states, then outputs.
-values scan(graph const& body, scope const& around, scan_operands const& operands)
+std::vector<value> scan(graph const& body, scope const& around, scan_operands const& operands)
 {
     std::size_t const N = operands.states.size(), M = operands.inputs.size();
     require_outputs(body, N);
@@ -70,11 +69,12 @@ values scan(graph const& body, scope const& around, scan_operands const& operand
     std::size_t const T = leading_dim(inputs[0]);
     tensors states = operands.states;
     for (std::size_t t = 0; t < T; ++t) {
-        values arguments(std::make_move_iterator(states.begin()), std::make_move_iterator(states.end()));
+        std::vector<value> arguments(
+            std::make_move_iterator(states.begin()), std::make_move_iterator(states.end()));
         for (std::size_t i = 0; i < M; ++i)
             arguments.emplace_back(
                 drop_leading(inputs[i], entry(operands.input_directions, i) == 0 ? t : T - 1 - t));
-        values const results = body.run(std::move(arguments), &around);
+        std::vector<value> const results = body.run(std::move(arguments), &around);
         for (std::size_t i = 0; i < N; ++i) {
             tensor const &first = operands.states[i], &next = results[i].as_tensor();
             if (next.type() != first.type() || next.shape() != first.shape())
@@ -87,7 +87,7 @@ values scan(graph const& body, scope const& around, scan_operands const& operand
             outputs.push(k, results[N + k].as_tensor());
     }
 
-    values all(states.begin(), states.end());
+    std::vector<value> all(states.begin(), states.end());
     for (std::size_t k = 0; k < outputs.count(); ++k)
         all.emplace_back(
             outputs.stacked(k, entry(operands.output_axes, k), entry(operands.output_directions, k) != 0));
@@ -96,7 +96,7 @@ values scan(graph const& body, scope const& around, scan_operands const& operand
 
 /// Runs Scan of version 8: each row of the batch is scanned separately; the results are stacked and padded
 /// with zeros.
-values scan_batched(call const& node, std::size_t M)
+std::vector<value> scan_batched(call const& node, std::size_t M)
 {
     graph const& body = node.body("body");
     std::size_t const N = node.input_count() - 1 - M;
@@ -138,7 +138,7 @@ values scan_batched(call const& node, std::size_t M)
     }
     if (batch == 0)
         throw runner_error("the batch is empty, so the shapes of the outputs are unknown");
-    values all;
+    std::vector<value> all;
     for (std::size_t k = 0; k < rows[0].size(); ++k) {
         tensors column;
         for (tensors const& row : rows)
@@ -148,7 +148,7 @@ values scan_batched(call const& node, std::size_t M)
     return all;
 }
 
-values scan(call const& node)
+std::vector<value> scan(call const& node)
 {
     auto const M = static_cast<std::size_t>(std::max<std::int64_t>(node.integer("num_scan_inputs", -1), 0));
     if (node.integer("num_scan_inputs", -1) < 0 || M > node.input_count() - (node.opset() < 9 ? 1 : 0))
@@ -200,7 +200,7 @@ void add_scan_operators(operator_table& table)
             {9, "+", "+",
                 "body:graph! num_scan_inputs:int! scan_input_axes:ints "
                 "scan_input_directions:flags scan_output_axes:ints scan_output_directions:flags"}},
-        static_cast<values (*)(call const&)>(scan), scan_types};
+        static_cast<std::vector<value> (*)(call const&)>(scan), scan_types};
 }
 
 } // namespace runner

@@ -15,8 +15,6 @@ namespace runner {
 
 namespace {
 
-using values = std::vector<value>;
-
 /// A position among `count`; one past the end where `end_counts`.
 std::size_t position_of(call const& node, std::size_t input, std::size_t count, bool end_counts)
 {
@@ -36,7 +34,7 @@ std::size_t last_position(std::size_t count)
 // A sequence is a vector of values, as the outputs are: value(...) says which of them is meant, since
 // compilers differ on {...}.
 
-values sequence_empty(call const&) { return {value(sequence())}; }
+std::vector<value> sequence_empty(call const&) { return {value(sequence())}; }
 
 types sequence_empty_type(typing const& node)
 {
@@ -45,7 +43,7 @@ types sequence_empty_type(typing const& node)
     return {sequence_of(xloom::tensor_type(element))};
 }
 
-values sequence_construct(call const& node)
+std::vector<value> sequence_construct(call const& node)
 {
     sequence result;
     for (std::size_t i = 0; i < node.input_count(); ++i)
@@ -64,7 +62,7 @@ types sequence_construct_type(typing const& node)
 
 bool is_sequence(partial_type const& type) { return type.kind() == xloom::type_kind::sequence; }
 
-values sequence_at(call const& node)
+std::vector<value> sequence_at(call const& node)
 {
     sequence const& all = node.at(0).as_sequence();
     return {all[position_of(node, 1, all.size(), false)]};
@@ -75,7 +73,7 @@ types sequence_at_type(typing const& node)
     return is_sequence(node.at(0)) ? types{node.at(0).inner()} : types{};
 }
 
-values sequence_insert(call const& node)
+std::vector<value> sequence_insert(call const& node)
 {
     tensor const added = node.tensor_at(1);
     std::size_t const count = node.at(0).as_sequence().size(),
@@ -92,7 +90,7 @@ types sequence_insert_type(typing const& node)
     return {node.at(0).with_shape(xloom::union_shape(node.shape_at(0), node.shape_at(1)))};
 }
 
-values sequence_erase(call const& node)
+std::vector<value> sequence_erase(call const& node)
 {
     std::size_t const count = node.at(0).as_sequence().size(),
                       position = node.has(1) ? position_of(node, 1, count, false) : last_position(count);
@@ -101,26 +99,26 @@ values sequence_erase(call const& node)
     return {value(result)};
 }
 
-values sequence_length(call const& node)
+std::vector<value> sequence_length(call const& node)
 {
     return {tensor::scalar(static_cast<std::int64_t>(node.at(0).as_sequence().size()))};
 }
 
 /// The body runs on the i-th elements of the sequences, and on tensors as they are.
-values sequence_map(call const& node)
+std::vector<value> sequence_map(call const& node)
 {
     graph const& body = node.body("body");
     std::size_t const length = node.at(0).as_sequence().size();
     std::vector<sequence> results(node.output_count());
     for (std::size_t i = 0; i < length; ++i) {
-        values arguments;
+        std::vector<value> arguments;
         for (std::size_t k = 0; k < node.input_count(); ++k) {
             value const& input = node.at(k);
             if (input.is_sequence() && input.as_sequence().size() != length)
                 throw runner_error("all sequences must be equally long");
             arguments.push_back(input.is_sequence() ? input.as_sequence()[i] : input);
         }
-        values outputs = body.run(arguments, &node.around());
+        std::vector<value> outputs = body.run(arguments, &node.around());
         for (std::size_t k = 0; k < std::min(outputs.size(), results.size()); ++k)
             results[k].push_back(outputs[k].as_tensor());
     }
@@ -141,15 +139,15 @@ types sequence_map_type(typing const& node)
 
 std::vector<tensor> tensors_of(sequence const& all)
 {
-    std::vector<tensor> tensors;
+    std::vector<tensor> result;
     for (value const& each : all)
-        tensors.push_back(each.as_tensor());
-    if (tensors.empty())
+        result.push_back(each.as_tensor());
+    if (result.empty())
         throw runner_error("the sequence is empty, so the shape of its items is unknown");
-    return tensors;
+    return result;
 }
 
-values concat_from_sequence(call const& node)
+std::vector<value> concat_from_sequence(call const& node)
 {
     std::vector<tensor> parts = tensors_of(node.at(0).as_sequence());
     std::int64_t const axis = node.integer("axis", 0);
@@ -180,7 +178,7 @@ types concat_from_sequence_type(typing const& node)
 }
 
 /// The lengths of the parts: one number for all but a shorter last, or a list; without any, 1.
-std::vector<std::int64_t> part_lengths(call const& node, std::size_t whole)
+std::vector<std::int64_t> lengths_of_sequence(call const& node, std::size_t whole)
 {
     if (node.has(1) && !node.tensor_at(1).shape().empty())
         return node.integers_at(1);
@@ -195,13 +193,13 @@ std::vector<std::int64_t> part_lengths(call const& node, std::size_t whole)
     return lengths;
 }
 
-values split_to_sequence(call const& node)
+std::vector<value> split_to_sequence(call const& node)
 {
     tensor const& x = node.tensor_at(0);
     std::size_t const axis = axis_of(node.integer("axis", 0), x.shape().size());
     bool const keeps_axis = node.has(1) || node.integer("keepdims", 1) != 0;
     sequence parts;
-    for (tensor const& part : split_along(x, axis, part_lengths(node, x.shape()[axis])))
+    for (tensor const& part : split_along(x, axis, lengths_of_sequence(node, x.shape()[axis])))
         parts.push_back(keeps_axis ? part : part.reshaped(xloom::drop_axis(part.shape(), axis)));
     return {value(parts)};
 }
@@ -220,7 +218,7 @@ types split_to_sequence_type(typing const& node)
 
 value empty_optional() { return value::optional_value(); }
 
-values optional(call const& node)
+std::vector<value> optional(call const& node)
 {
     if (!node.has(0))
         return {empty_optional()};
@@ -235,14 +233,14 @@ types optional_type(typing const& node)
     return {optional_of(node.has(0) || found == nullptr ? node.at(0) : type_of(found->tp()))};
 }
 
-values optional_has_element(call const& node)
+std::vector<value> optional_has_element(call const& node)
 {
     bool const has_element =
         node.has(0) && (!node.at(0).is_optional() || node.at(0).as_optional().held != nullptr);
     return {tensor::scalar(has_element)};
 }
 
-values optional_get_element(call const& node)
+std::vector<value> optional_get_element(call const& node)
 {
     value const& input = node.at(0);
     if (!input.is_optional())
