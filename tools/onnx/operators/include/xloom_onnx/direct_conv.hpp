@@ -104,11 +104,8 @@ struct conv_tiles {
                 for (std::int64_t j = 0; j < down.phases; ++j)
                     for (std::int64_t k = 0; k < across.phases; ++k) {
                         T* const items = to + plane(i, j, k);
-                        std::int64_t const first = across.input_of(k, x);
-                        position_range const kept = inside(first, width);
-                        for (std::int64_t row = 0; row < height; ++row)
-                            copy_row(input, deep.position(z, i), down.input_of(j, y) + row * down.stride,
-                                first, kept, items + row * width);
+                        copy_rows(
+                            input, deep.position(z, i), down.input_of(j, y), across.input_of(k, x), items);
                         std::fill_n(items + height * width, shared, T(0));
                     }
         std::fill_n(to, beyond, T(0));
@@ -139,6 +136,22 @@ private:
             shared = (std::min)({shared, begin, width - end});
         }
         width -= shared;
+    }
+
+    /// Copies the rows of a plane from the input position [depth, row, first] on.
+    template <class T>
+    void copy_rows(T const* input, std::int64_t depth, std::int64_t row, std::int64_t first, T* to) const
+    {
+        position_range const kept = inside(first, width);
+        bool const is_contiguous = down.stride == 1 && across.stride == 1 && width == across.input &&
+                                   kept.length() == width && deep.contains(depth) && row >= 0;
+        std::int64_t done = 0;
+        if (is_contiguous) {
+            done = std::clamp(down.input - row, std::int64_t{0}, height);
+            std::copy_n(input + (depth * down.input + row) * width, done * width, to);
+        }
+        for (; done < height; ++done)
+            copy_row(input, depth, row + done * down.stride, first, kept, to + done * width);
     }
 
     /// Copies items of a row of the input from a position on, at the stride; zeros where they are not kept.
