@@ -78,39 +78,51 @@ template <class F, class R, std::size_t Operands, class T, class Bits>
     return i;
 }
 
-/// y[i] = f(x[i]..) by batches. The last ones of a row are a batch too, so that the bits of an item do not
-/// depend on its position.
+/// y[i] = f(x[i]..) for the items of a row from `begin` on. The last ones are a batch too, so that the bits
+/// of an item do not depend on its position. One function for all sets of repeated operands.
+template <class F, class R, std::size_t Operands, class T>
+[[gnu::noinline, gnu::flatten]] void map_rest_of_row(F const& f, R* y, std::size_t begin, std::size_t length,
+    std::array<std::ptrdiff_t, Operands> const& strides, std::array<T const*, Operands> const& x)
+{
+    constexpr std::size_t size = kernels::batch_size<T>;
+    [&]<std::size_t... N>(std::index_sequence<N...>) {
+        for (std::size_t i = begin; i < length; i += size) {
+            std::size_t const now = (std::min)(size, length - i);
+            auto const at = static_cast<std::ptrdiff_t>(i);
+            store_items<T>(f(load_strided(x[N] + at * strides[N], strides[N], now)...), y + i, now);
+        }
+    }(std::make_index_sequence<Operands>());
+}
+
+/// y[i] = f(x[i]..) by batches.
 template <class F, class R, std::size_t Operands, class T>
 [[gnu::flatten]] void map_batches(
     F const& f, R* y, row_set<Operands> const& rows, std::array<T const*, Operands> x)
 {
-    constexpr std::size_t size = kernels::batch_size<T>;
     auto const& strides = rows.strides;
-    bool const has_batches =
-        rows.length >= size &&
-        std::all_of(strides.begin(), strides.end(), [](auto stride) { return stride == 0 || stride == 1; });
+    bool const has_batches = rows.length >= kernels::batch_size<T> &&
+                             std::all_of(strides.begin(), strides.end(),
+                                 [](auto stride) { return stride == 1 || (stride == 0 && Operands > 1); });
     std::size_t repeated = 0;
     for (std::size_t n = 0; n < Operands; ++n)
         repeated |= (strides[n] == 0 ? std::size_t{1} : 0) << n;
-    auto const run = [&]<std::size_t... N>(auto bits, std::index_sequence<N...>) {
+    auto const run = [&](auto bits) {
         for (std::size_t row = 0; row < rows.count; ++row, y += rows.length) {
-            for (std::size_t i = has_batches ? map_whole_batches(f, y, rows.length, x, bits) : 0;
-                 i < rows.length; i += size) {
-                std::size_t const now = (std::min)(size, rows.length - i);
-                auto const at = static_cast<std::ptrdiff_t>(i);
-                store_items<T>(f(load_strided(x[N] + at * strides[N], strides[N], now)...), y + i, now);
-            }
-            ((x[N] += rows.row_strides[N]), ...);
+            std::size_t const done = has_batches ? map_whole_batches(f, y, rows.length, x, bits) : 0;
+            if (done < rows.length)
+                map_rest_of_row(f, y, done, rows.length, strides, x);
+            for (std::size_t n = 0; n < Operands; ++n)
+                x[n] += rows.row_strides[n];
         }
     };
-    constexpr std::make_index_sequence<Operands> all{};
-    if constexpr (Operands <= 3) // a loop for each set of repeated operands
-        kernels::with_count<0, (std::size_t{1} << Operands) - 1>(
-            repeated, [&](auto bits) { run(bits, all); });
+    if constexpr (Operands == 1) // which is not repeated: its shape is the result's
+        run(std::integral_constant<std::size_t, 0>());
+    else if constexpr (Operands <= 3) // a loop for each set of repeated operands
+        kernels::with_count<0, (std::size_t{1} << Operands) - 1>(repeated, run);
     else if (repeated == 0)
-        run(std::integral_constant<std::size_t, 0>(), all);
+        run(std::integral_constant<std::size_t, 0>());
     else
-        run(repeated, all);
+        run(repeated);
 }
 
 template <class F, class R, class... Ts>
@@ -196,6 +208,15 @@ void map_broadcast(F const& f, Y& y, Views const&... x)
             to += rows.count * rows.length;
         }
     }(std::make_index_sequence<sizeof...(Views)>());
+}
+
+/// One operand is not broadcast, so that it needs no walk.
+template <class F, class Y, class X>
+void map_onto(F const& f, Y& y, X const& x)
+{
+    const_view_of<X> const from(x);
+    give_shape("xloom_onnx::map_into", y, from.shape());
+    map_rows(f, data_of(y), row_set<1>{1, from.size(), {}, {1}}, from.data());
 }
 
 template <class F, class Y, class... Xs>
