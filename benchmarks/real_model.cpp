@@ -1,7 +1,8 @@
-// A model on random inputs by tools/onnx/runner, by a program that xloom-compile made of it, and by ONNX
-// Runtime, each in one thread. scripts/real-models calls it.
+// A model on random or recorded inputs by tools/onnx/runner, by a program that xloom-compile made of it, and
+// by ONNX Runtime, each in one thread. scripts/real-models calls it.
 //
 //   real_model MODEL.onnx FOLDER [--generated COMMAND] [--shape INPUT=DIMS] [--value INPUT=ITEMS]
+//       [--sound INPUT=FILE]
 //
 // Prints fields between tabs: the number of distinct operators, those of bodies included, the largest
 // relative difference of the runner and of the program from ONNX Runtime, milliseconds of the runner, the
@@ -46,6 +47,8 @@ struct command_line {
     std::string generated{};
     std::map<std::string, std::vector<std::int64_t>> shapes{};
     std::map<std::string, std::string> values{};
+    std::string recorded{}; ///< the input that is given a recording
+    fs::path recording{};
 };
 
 command_line read_command_line(int argc, char const* const* argv)
@@ -57,6 +60,9 @@ command_line read_command_line(int argc, char const* const* argv)
         cxxopts::value<std::string>()->default_value(""));
     add("shape", "the shape of an input, such as x=1,576", cxxopts::value<texts>());
     add("value", "the value of an input, which the program does not take", cxxopts::value<texts>());
+    add("sound",
+        "an input that is given sound in place of random numbers, such as x=FILE of 16-bit samples",
+        cxxopts::value<std::string>()->default_value(""));
     add("help", "print this");
     add("model", "", cxxopts::value<std::string>());
     add("folder", "", cxxopts::value<std::string>());
@@ -67,11 +73,30 @@ command_line read_command_line(int argc, char const* const* argv)
         return {.help = options.help()};
     if (given.count("folder") == 0)
         throw runner_error("a model and a folder are needed (see --help)");
+    std::string const text = given["sound"].as<std::string>();
+    std::size_t const name_end = std::min(text.find('='), text.size());
     return {.model = given["model"].as<std::string>(),
         .folder = given["folder"].as<std::string>(),
         .generated = given["generated"].as<std::string>(),
         .shapes = compiler::shapes_of(given),
-        .values = compiler::values_of(given)};
+        .values = compiler::values_of(given),
+        .recorded = text.substr(0, name_end),
+        .recording = text.substr(std::min(name_end + 1, text.size()))};
+}
+
+/// Returns samples from the middle of a file on as a tensor of the given type and shape, in [-1, 1).
+tensor sound(tensor const& like, fs::path const& file)
+{
+    std::vector<std::int16_t> samples(like.size());
+    std::ifstream source(file, std::ios::binary);
+    source.seekg(static_cast<std::streamoff>(fs::file_size(file) / 4 * 2));
+    if (!source.read(reinterpret_cast<char*>(samples.data()),
+            static_cast<std::streamsize>(samples.size() * sizeof(std::int16_t))))
+        throw runner_error(fmt::format("{} is too short for {} samples", file.string(), samples.size()));
+    tensor result(like.type(), like.shape());
+    std::transform(samples.begin(), samples.end(), result.items<float>().begin(),
+        [](std::int16_t sample) { return static_cast<float>(sample) / 32768; });
+    return result;
 }
 
 /// A text as one argument of a shell.
@@ -164,7 +189,10 @@ public:
         auto const shaped = compiler::with_shapes(proto_, parsed.shapes);
         auto const fixed = compiler::with_values(shaped, parsed.values);
         for (auto const& input : shaped.graph().input()) {
-            inputs_.push_back(runner::default_input(fixed.graph(), input, source));
+            value given = runner::default_input(fixed.graph(), input, source);
+            if (input.name() == parsed.recorded)
+                given = sound(given.as_tensor(), parsed.recording);
+            inputs_.push_back(given);
             if (parsed.values.contains(input.name()))
                 continue;
             std::string const file = (folder_ / fmt::format("input_{}.npy", inputs_.size())).string();
