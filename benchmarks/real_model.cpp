@@ -60,8 +60,7 @@ command_line read_command_line(int argc, char const* const* argv)
         cxxopts::value<std::string>()->default_value(""));
     add("shape", "the shape of an input, such as x=1,576", cxxopts::value<texts>());
     add("value", "the value of an input, which the program does not take", cxxopts::value<texts>());
-    add("sound",
-        "an input that is given sound in place of random numbers, such as x=FILE of 16-bit samples",
+    add("sound", "an input that is given sound, such as x=FILE of 16-bit samples",
         cxxopts::value<std::string>()->default_value(""));
     add("help", "print this");
     add("model", "", cxxopts::value<std::string>());

@@ -16,39 +16,20 @@ namespace xloom_onnx {
 
 namespace detail {
 
-/// Loads `count` items at a stride into a batch; the rest are 1, which no function divides by in vain.
-template <class T>
-kernels::batch_t<T> load_strided(T const* from, std::ptrdiff_t stride, std::size_t count)
-{
-    if (stride == 0)
-        return kernels::batch_t<T>(*from);
-    if (stride == 1)
-        return count == kernels::batch_size<T> ? kernels::load_batch(from)
-                                               : kernels::load_first(from, count, T(1));
-    T items[kernels::batch_size<T>];
-    std::fill(std::begin(items), std::end(items), T(1));
-    for (std::size_t i = 0; i < count; ++i)
-        items[i] = from[static_cast<std::ptrdiff_t>(i) * stride];
-    return kernels::load_batch(items);
-}
-
-/// Stores the first `count` items of a batch, or of a mask as bools.
+/// Stores a batch, or a mask as bools.
 template <class T, class R, class V>
-void store_items(V const& items, R* to, std::size_t count)
+void store_items(V const& items, R* to)
 {
     if constexpr (is_mask<V>) {
         static_assert(std::is_same_v<R, bool>, "xloom_onnx: the function gives truth values.");
         using batch = kernels::batch_t<T>;
         T ones[kernels::batch_size<T>];
         kernels::store_batch(ones, kernels::select(items, batch(1), batch(0)));
-        for (std::size_t i = 0; i < count; ++i)
+        for (std::size_t i = 0; i < kernels::batch_size<T>; ++i)
             to[i] = ones[i] != 0;
     } else {
         static_assert(std::is_same_v<R, T>, "xloom_onnx: the function gives items of another type.");
-        if (count == kernels::batch_size<T>)
-            kernels::store_batch(to, items);
-        else
-            kernels::store_first(items, to, count);
+        kernels::store_batch(to, items);
     }
 }
 
@@ -59,94 +40,6 @@ struct row_set {
     std::size_t count, length;
     std::array<std::ptrdiff_t, Operands> row_strides, strides;
 };
-
-/// y[i] = f(x[i]..) for the whole batches of a row. An operand whose bit is set in `repeated` is one item,
-/// the others are contiguous. Returns the number of items that were computed.
-template <class F, class R, std::size_t Operands, class T, class Bits>
-[[gnu::always_inline]] inline std::size_t map_whole_batches(
-    F const& f, R* y, std::size_t length, std::array<T const*, Operands> const& x, Bits repeated)
-{
-    using batch = kernels::batch_t<T>;
-    constexpr std::size_t size = kernels::batch_size<T>;
-    std::size_t i = 0;
-    [&]<std::size_t... N>(std::index_sequence<N...>) {
-        std::array<batch, Operands> const items{batch(*x[N])...};
-        for (; i + size <= length; i += size)
-            store_items<T>(
-                f((repeated >> N & 1) != 0 ? items[N] : kernels::load_batch(x[N] + i)...), y + i, size);
-    }(std::make_index_sequence<Operands>());
-    return i;
-}
-
-/// y[i] = f(x[i]..) for the items of a row from `begin` on. The last ones are a batch too, so that the bits
-/// of an item do not depend on its position. One function for all sets of repeated operands.
-template <class F, class R, std::size_t Operands, class T>
-[[gnu::noinline, gnu::flatten]] void map_rest_of_row(F const& f, R* y, std::size_t begin, std::size_t length,
-    std::array<std::ptrdiff_t, Operands> const& strides, std::array<T const*, Operands> const& x)
-{
-    constexpr std::size_t size = kernels::batch_size<T>;
-    [&]<std::size_t... N>(std::index_sequence<N...>) {
-        for (std::size_t i = begin; i < length; i += size) {
-            std::size_t const now = (std::min)(size, length - i);
-            auto const at = static_cast<std::ptrdiff_t>(i);
-            store_items<T>(f(load_strided(x[N] + at * strides[N], strides[N], now)...), y + i, now);
-        }
-    }(std::make_index_sequence<Operands>());
-}
-
-/// y[i] = f(x[i]..) by batches.
-template <class F, class R, std::size_t Operands, class T>
-[[gnu::flatten]] void map_batches(
-    F const& f, R* y, row_set<Operands> const& rows, std::array<T const*, Operands> x)
-{
-    auto const& strides = rows.strides;
-    bool const has_batches = rows.length >= kernels::batch_size<T> &&
-                             std::all_of(strides.begin(), strides.end(),
-                                 [](auto stride) { return stride == 1 || (stride == 0 && Operands > 1); });
-    std::size_t repeated = 0;
-    for (std::size_t n = 0; n < Operands; ++n)
-        repeated |= (strides[n] == 0 ? std::size_t{1} : 0) << n;
-    auto const run = [&](auto bits) {
-        for (std::size_t row = 0; row < rows.count; ++row, y += rows.length) {
-            std::size_t const done = has_batches ? map_whole_batches(f, y, rows.length, x, bits) : 0;
-            if (done < rows.length)
-                map_rest_of_row(f, y, done, rows.length, strides, x);
-            for (std::size_t n = 0; n < Operands; ++n)
-                x[n] += rows.row_strides[n];
-        }
-    };
-    if constexpr (Operands == 1) // which is not repeated: its shape is the result's
-        run(std::integral_constant<std::size_t, 0>());
-    else if constexpr (Operands <= 3) // a loop for each set of repeated operands
-        kernels::with_count<0, (std::size_t{1} << Operands) - 1>(repeated, run);
-    else if (repeated == 0)
-        run(std::integral_constant<std::size_t, 0>());
-    else
-        run(repeated);
-}
-
-template <class F, class R, class... Ts>
-void map_numbers(F const& f, R* y, row_set<sizeof...(Ts)> const& rows, Ts const*... x)
-{
-    static_assert(std::is_same_v<bare<decltype(f(*x...))>, R>,
-        "xloom_onnx: the function gives items of another type than the output's.");
-    bool is_contiguous = true;
-    for (std::ptrdiff_t const stride : rows.strides)
-        is_contiguous = is_contiguous && stride == 1;
-    for (std::size_t row = 0; row < rows.count; ++row, y += rows.length) {
-        if (is_contiguous) {
-            for (std::size_t i = 0; i < rows.length; ++i)
-                y[i] = f(x[i]...);
-        } else {
-            [&]<std::size_t... N>(std::index_sequence<N...>) {
-                for (std::size_t i = 0; i < rows.length; ++i)
-                    y[i] = f(x[static_cast<std::ptrdiff_t>(i) * rows.strides[N]]...);
-            }(std::make_index_sequence<sizeof...(Ts)>());
-        }
-        auto next = rows.row_strides.begin();
-        ((x += *next++), ...);
-    }
-}
 
 /// The type of all Ts if it is float or double with vector units, and F takes batches of it; else void.
 template <class F, class T, class... Ts>
@@ -171,15 +64,126 @@ struct batch_items {
     using type = typename decltype(find())::type;
 };
 
-/// y[i] = f(x[i]..) for the items of rows.
-template <class F, class R, class... Ts>
-void map_rows(F const& f, R* y, row_set<sizeof...(Ts)> const& rows, Ts const*... x)
+/// y[i] = f(x[i]..) for `length` items, which are whole batches. An operand whose bit is set in `repeated` is
+/// one item, the others are contiguous.
+template <class F, class R, std::size_t Operands, class T>
+[[gnu::flatten]] void map_whole_batches(void const* function, R* y, std::size_t length,
+    std::array<T const*, Operands> const& x, std::size_t repeated)
+{
+    F const& f = *static_cast<F const*>(function);
+    constexpr std::size_t all = (std::size_t{1} << Operands) - 1;
+    auto const run = [&](auto bits) {
+        [&]<std::size_t... N>(std::index_sequence<N...>) {
+            std::array<kernels::batch_t<T>, Operands> const items{kernels::batch_t<T>(*x[N])...};
+            for (std::size_t i = 0; i < length; i += kernels::batch_size<T>)
+                store_items<T>(f((bits >> N & 1) != 0 ? items[N] : kernels::load_batch(x[N] + i)...), y + i);
+        }(std::make_index_sequence<Operands>());
+    };
+    if constexpr (Operands <= 3) // a loop for each set of repeated operands
+        kernels::with_count<0, all - 1>(repeated, run);
+    else if (repeated == 0)
+        run(std::integral_constant<std::size_t, 0>());
+    else
+        run(repeated);
+}
+
+/// A function of batches. Its type is that of the items only, so that what walks over rows is compiled once.
+template <class R, class T, std::size_t Operands>
+class batch_function {
+    using pointers = std::array<T const*, Operands>;
+    static constexpr std::size_t size = kernels::batch_size<T>;
+
+public:
+    template <class F>
+    explicit batch_function(F const& f) : f_(&f), map_(map_whole_batches<F, R, Operands, T>)
+    {}
+
+    /// Computes y[i] = f(x[i]..) for the items of rows.
+    template <class... Ts>
+    void operator()(R* y, row_set<Operands> const& rows, Ts const*... operands) const
+    {
+        pointers x{operands...};
+        auto const& strides = rows.strides;
+        std::size_t repeated = 0, steady = 0;
+        for (std::size_t n = 0; n < Operands; ++n) {
+            repeated |= (strides[n] == 0 ? std::size_t{1} : 0) << n;
+            steady += strides[n] == 0 || strides[n] == 1 ? 1 : 0;
+        }
+        bool const has_batches = steady == Operands && repeated + 1 != std::size_t{1} << Operands;
+        std::size_t const whole = has_batches ? rows.length / size * size : 0;
+        for (std::size_t row = 0; row < rows.count; ++row, y += rows.length) {
+            if (whole != 0)
+                map_(f_, y, whole, x, repeated);
+            if (whole != rows.length)
+                map_rest(y, whole, rows, x);
+            for (std::size_t n = 0; n < Operands; ++n)
+                x[n] += rows.row_strides[n];
+        }
+    }
+
+private:
+    /// The items of a row from `begin` on, by copies: the last ones are a batch too, so that the bits of an
+    /// item do not depend on its position. What fills that up is 1, by which no function divides in vain.
+    void map_rest(R* y, std::size_t begin, row_set<Operands> const& rows, pointers const& x) const
+    {
+        T items[Operands][size];
+        R results[size];
+        pointers from;
+        for (std::size_t i = begin; i < rows.length; i += size) {
+            std::size_t const now = (std::min)(size, rows.length - i);
+            for (std::size_t n = 0; n < Operands; ++n) {
+                from[n] = items[n];
+                std::fill_n(items[n], size, T(1));
+                for (std::size_t k = 0; k < now; ++k)
+                    items[n][k] = x[n][static_cast<std::ptrdiff_t>(i + k) * rows.strides[n]];
+            }
+            map_(f_, results, size, from, 0);
+            std::copy_n(results, now, y + i);
+        }
+    }
+
+    void const* f_;
+    void (*map_)(void const*, R*, std::size_t, pointers const&, std::size_t);
+};
+
+/// A function of items.
+template <class R, class F>
+struct number_function {
+    F const& f;
+
+    template <class... Ts>
+    void operator()(R* y, row_set<sizeof...(Ts)> const& rows, Ts const*... x) const
+    {
+        static_assert(std::is_same_v<bare<decltype(f(*x...))>, R>,
+            "xloom_onnx: the function gives items of another type than the output's.");
+        bool is_contiguous = true;
+        for (std::ptrdiff_t const stride : rows.strides)
+            is_contiguous = is_contiguous && stride == 1;
+        for (std::size_t row = 0; row < rows.count; ++row, y += rows.length) {
+            if (is_contiguous) {
+                for (std::size_t i = 0; i < rows.length; ++i)
+                    y[i] = f(x[i]...);
+            } else {
+                [&]<std::size_t... N>(std::index_sequence<N...>) {
+                    for (std::size_t i = 0; i < rows.length; ++i)
+                        y[i] = f(x[static_cast<std::ptrdiff_t>(i) * rows.strides[N]]...);
+                }(std::make_index_sequence<sizeof...(Ts)>());
+            }
+            auto next = rows.row_strides.begin();
+            ((x += *next++), ...);
+        }
+    }
+};
+
+/// Returns f as a function of rows.
+template <class R, class... Ts, class F>
+auto row_function_of(F const& f)
 {
     using T = typename batch_items<F, Ts...>::type;
     if constexpr (std::is_void_v<T>)
-        map_numbers(f, y, rows, x...);
+        return number_function<R, F>{f};
     else
-        map_batches(f, y, rows, std::array<T const*, sizeof...(Ts)>{x...});
+        return batch_function<R, T, sizeof...(Ts)>(f);
 }
 
 /// True if an operand needs no shape: it is a scalar, or of the output's shape.
@@ -189,8 +193,8 @@ bool is_plain(X const& x, Dims const& dims)
     return scalar<X> || has_dims(x, dims);
 }
 
-template <class F, class Y, class... Views>
-void map_broadcast(F const& f, Y& y, Views const&... x)
+template <class Map, class Y, class... Views>
+void map_broadcast(Map const& map, Y& y, Views const&... x)
 {
     xloom::shape dims;
     (broadcast_with(dims, x.shape()), ...);
@@ -204,35 +208,35 @@ void map_broadcast(F const& f, Y& y, Views const&... x)
         for (auto* to = data_of(y); !walk.done(); walk.next_rows()) {
             row_set<sizeof...(Views)> const rows{
                 walk.rows(), walk.length(), walk.row_strides(), walk.strides()};
-            map_rows(f, to, rows, (x.data() + walk.offset(N))...);
+            map(to, rows, (x.data() + walk.offset(N))...);
             to += rows.count * rows.length;
         }
     }(std::make_index_sequence<sizeof...(Views)>());
 }
 
 /// One operand is not broadcast, so that it needs no walk.
-template <class F, class Y, class X>
-void map_onto(F const& f, Y& y, X const& x)
+template <class Map, class Y, class X>
+void map_onto(Map const& map, Y& y, X const& x)
 {
     const_view_of<X> const from(x);
     give_shape("xloom_onnx::map_into", y, from.shape());
-    map_rows(f, data_of(y), row_set<1>{1, from.size(), {}, {1}}, from.data());
+    map(data_of(y), row_set<1>{1, from.size(), {}, {1}}, from.data());
 }
 
-template <class F, class Y, class... Xs>
-void map_onto(F const& f, Y& y, Xs const&... xs)
+template <class Map, class Y, class... Xs>
+void map_onto(Map const& map, Y& y, Xs const&... xs)
 {
     bool is_simple = (is_plain(xs, dims_of(y)) && ...) && ((!scalar<Xs>) || ... || scalar<Y>);
     if constexpr (((!scalar<Xs> && !xloom::kernels::is_always_row_major<Xs>) || ...) ||
                   (!scalar<Y> && !xloom::kernels::is_always_row_major<Y>))
         is_simple = false;
     if (!is_simple)
-        return map_broadcast(f, y, const_view_of<Xs>(xs)...);
+        return map_broadcast(map, y, const_view_of<Xs>(xs)...);
     std::size_t count = 1;
     for (auto const dim : dims_of(y))
         count *= static_cast<std::size_t>(dim);
     row_set<sizeof...(Xs)> const row{1, count, {}, {(scalar<Xs> ? std::ptrdiff_t{0} : std::ptrdiff_t{1})...}};
-    map_rows(f, data_of(y), row, data_of(xs)...);
+    map(data_of(y), row, data_of(xs)...);
 }
 
 } // namespace detail
@@ -255,7 +259,10 @@ void map_into(F const& f, Args&&... args)
     static_assert((operand<Args> && ...), "xloom_onnx::map_into: an operand is no tensor and no number.");
     auto const all = std::tie(args...);
     [&]<std::size_t... N>(std::index_sequence<N...>) {
-        detail::map_onto(f, std::get<sizeof...(Args) - 1>(all), std::as_const(std::get<N>(all))...);
+        auto& y = std::get<sizeof...(Args) - 1>(all);
+        detail::map_onto(
+            detail::row_function_of<item_t<decltype(y)>, item_t<decltype(std::get<N>(all))>...>(f), y,
+            std::as_const(std::get<N>(all))...);
     }(std::make_index_sequence<sizeof...(Args) - 1>());
 }
 
