@@ -95,17 +95,17 @@ struct conv_tiles {
                                 across.lead_of(k);
     }
 
-    /// Copies the inputs of outputs from [z, y, x] on.
+    /// Copies the inputs of outputs from [z, y, x] on. All inputs end at `end`.
     template <class T>
-    void copy(T const* input, std::int64_t z, std::int64_t y, std::int64_t x, T* to) const
+    void copy(T const* input, T const* end, std::int64_t z, std::int64_t y, std::int64_t x, T* to) const
     {
         for (std::size_t c = 0; c < layout.channels; ++c, input += layout.inputs(), to += channel_items)
             for (std::int64_t i = 0; i < deep.kernel; ++i)
                 for (std::int64_t j = 0; j < down.phases; ++j)
                     for (std::int64_t k = 0; k < across.phases; ++k) {
                         T* const items = to + plane(i, j, k);
-                        copy_rows(
-                            input, deep.position(z, i), down.input_of(j, y), across.input_of(k, x), items);
+                        copy_rows(input, end, deep.position(z, i), down.input_of(j, y), across.input_of(k, x),
+                            items);
                         std::fill_n(items + height * width, shared, T(0));
                     }
         std::fill_n(to, beyond, T(0));
@@ -140,7 +140,8 @@ private:
 
     /// Copies the rows of a plane from the input position [depth, row, first] on.
     template <class T>
-    void copy_rows(T const* input, std::int64_t depth, std::int64_t row, std::int64_t first, T* to) const
+    void copy_rows(
+        T const* input, T const* end, std::int64_t depth, std::int64_t row, std::int64_t first, T* to) const
     {
         position_range const kept = inside(first, width);
         bool const is_contiguous = down.stride == 1 && across.stride == 1 && width == across.input &&
@@ -151,23 +152,35 @@ private:
             std::copy_n(input + (depth * down.input + row) * width, done * width, to);
         }
         for (; done < height; ++done)
-            copy_row(input, depth, row + done * down.stride, first, kept, to + done * width);
+            copy_row(input, end, depth, row + done * down.stride, first, kept, to + done * width);
     }
 
     /// Copies items of a row of the input from a position on, at the stride; zeros where they are not kept.
+    /// May write a batch beyond the row, where rows follow.
     template <class T>
-    void copy_row(T const* input, std::int64_t depth, std::int64_t row, std::int64_t first,
+    void copy_row(T const* input, T const* end, std::int64_t depth, std::int64_t row, std::int64_t first,
         position_range const& kept, T* to) const
     {
+        constexpr auto size = static_cast<std::int64_t>(xloom::kernels::batch_size<T>);
         if (!deep.contains(depth) || !down.contains(row)) {
             std::fill_n(to, width, T(0));
             return;
         }
-        T const* const from = input + (depth * down.input + row) * across.input;
-        std::fill_n(to, kept.begin, T(0));
-        copy_strided(
-            from + first + kept.begin * across.stride, across.stride, to + kept.begin, kept.length());
-        std::fill(to + kept.end, to + width, T(0));
+        T const* const from =
+            input + (depth * down.input + row) * across.input + first + kept.begin * across.stride;
+        bool const has_batches = across.stride == 1 && kept.begin <= size && width - kept.end <= size &&
+                                 end - from >= kept.length() + size;
+        if (!has_batches) {
+            std::fill_n(to, kept.begin, T(0));
+            copy_strided(from, across.stride, to + kept.begin, kept.length());
+            std::fill(to + kept.end, to + width, T(0));
+            return;
+        }
+        xloom::kernels::batch_t<T> const zeros(T(0));
+        xloom::kernels::store_batch(to, zeros);
+        for (std::int64_t i = 0; i < kept.length(); i += size)
+            xloom::kernels::store_batch(to + kept.begin + i, xloom::kernels::load_batch(from + i));
+        xloom::kernels::store_batch(to + kept.end, zeros);
     }
 };
 
@@ -325,11 +338,12 @@ void convolve_directly(conv_layout const& layout, T const* input, T const* weigh
     auto* const offsets = memory.template take<std::ptrdiff_t>(depth, scratch::transposed);
     tiles.write_offsets(offsets);
     auto const &deep = tiles.deep, &down = tiles.down, &across = tiles.across;
+    T const* const end = input + layout.batch * layout.groups * layout.channels * layout.inputs();
     for_each_group([&](T const* from, conv_kernels<T> const& kernels, T* to) {
         for (std::int64_t z = 0; z < deep.output; ++z)
             for (std::int64_t y = 0; y < down.output; y += tiles.rows)
                 for (std::int64_t x = 0; x < across.output; x += tiles.columns) {
-                    tiles.copy(from, z, y, x, tile);
+                    tiles.copy(from, end, z, y, x, tile);
                     convolve_tile(kernels, tile, offsets,
                         tile_outputs<T>{to + (z * down.output + y) * across.output + x, across.output,
                             static_cast<std::int64_t>(places), (std::min)(tiles.rows, down.output - y),
