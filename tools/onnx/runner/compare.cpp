@@ -85,7 +85,7 @@ template <class T>
 std::string text(T const& item)
 {
     if constexpr (std::is_same_v<T, std::string>)
-        return "\"" + printable(item, 40) + "\"";
+        return fmt::format("\"{}\"", printable(item, 40));
     else if constexpr (std::is_integral_v<T>)
         return fmt::format("{}", item);
     else if constexpr (std::is_same_v<T, std::complex<float>> || std::is_same_v<T, std::complex<double>>)

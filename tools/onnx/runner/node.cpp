@@ -29,7 +29,8 @@ std::vector<std::int64_t> integers_of(tensor const& t)
 
 std::string describe(onnx::NodeProto const& node)
 {
-    return printable(node.op_type(), 64) + (node.name().empty() ? "" : " " + in_quotes(node.name()));
+    std::string const type = printable(node.op_type(), 64);
+    return node.name().empty() ? type : fmt::format("{} {}", type, in_quotes(node.name()));
 }
 
 onnx::AttributeProto const* node_view::find(
