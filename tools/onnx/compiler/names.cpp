@@ -45,6 +45,21 @@ bool is_taken(std::string_view name)
     return is_keyword(name) || std::binary_search(words.begin(), words.end(), name);
 }
 
+/// Types and variables that the headers of C and POSIX declare in the global namespace. A parameter of such a
+/// name would hide them, of which -Wshadow warns.
+bool is_global(std::string_view name)
+{
+    static constexpr std::array words = std::to_array<std::string_view>(
+        {"blkcnt_t", "blksize_t", "clock_t", "clockid_t", "daylight", "dev_t", "div_t", "double_t", "environ",
+            "float_t", "fpos_t", "fsblkcnt_t", "fsfilcnt_t", "fsid_t", "gid_t", "id_t", "ino_t", "key_t",
+            "ldiv_t", "lldiv_t", "locale_t", "loff_t", "mbstate_t", "mode_t", "nlink_t", "off_t", "optarg",
+            "opterr", "optind", "optopt", "pid_t", "ptrdiff_t", "quad_t", "regex_t", "register_t", "signgam",
+            "sigset_t", "size_t", "socklen_t", "ssize_t", "suseconds_t", "time_t", "timer_t", "timezone",
+            "tzname", "uid_t", "uint", "ulong", "useconds_t", "ushort", "wint_t"});
+    static_assert(std::is_sorted(words.begin(), words.end()));
+    return std::binary_search(words.begin(), words.end(), name);
+}
+
 /// True for names such as EOF, NAN or I, which are macros somewhere. Single letters but I are not.
 bool is_like_macro(std::string_view name)
 {
@@ -70,7 +85,7 @@ std::string identifier_of(std::string_view name, std::size_t most)
         result.pop_back();
     if (result.empty() || is_digit(result[0]))
         result.insert(0, "v");
-    if (is_taken(result) || is_like_macro(result))
+    if (is_taken(result) || is_global(result) || is_like_macro(result))
         result += '_';
     return result;
 }

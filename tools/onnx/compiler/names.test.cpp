@@ -24,6 +24,8 @@ TEST_CASE("identifiers are readable, and valid for any name")
     CHECK(identifier_of("and") == "and_");
     CHECK(identifier_of("EOF") == "EOF_");
     CHECK(identifier_of("I") == "I_");
+    CHECK(identifier_of("key_t") == "key_t_"); // <sys/types.h> declares it
+    CHECK(identifier_of("query_t") == "query_t");
     CHECK(identifier_of("\xc3\xa4\xe6\xb0\xb4") == "v");
     CHECK(identifier_of("a\n*/ }; int main() {") == "a_int_main");
     CHECK(identifier_of(std::string(10'000, 'x')).size() == 48);
