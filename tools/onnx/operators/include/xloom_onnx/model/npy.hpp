@@ -35,15 +35,18 @@ namespace detail {
 template <class T>
 std::string npy_type()
 {
-    char const* const order = sizeof(T) == 1 ? "|" : std::endian::native == std::endian::little ? "<" : ">";
-    if constexpr (std::is_same_v<T, std::string>)
-        return order + std::string("U");
-    char const kind = std::is_same_v<T, bool>                                            ? 'b'
-                      : is_complex<T>                                                    ? 'c'
-                      : std::is_floating_point_v<T> || std::is_same_v<T, xloom::float16> ? 'f'
-                      : std::is_signed_v<T>                                              ? 'i'
-                                                                                         : 'u';
-    return order + std::string(1, kind) + std::to_string(sizeof(T));
+    std::string type = sizeof(T) == 1 ? "|" : std::endian::native == std::endian::little ? "<" : ">";
+    if constexpr (std::is_same_v<T, std::string>) {
+        type += 'U';
+    } else {
+        type += std::is_same_v<T, bool>                                            ? 'b'
+                : is_complex<T>                                                    ? 'c'
+                : std::is_floating_point_v<T> || std::is_same_v<T, xloom::float16> ? 'f'
+                : std::is_signed_v<T>                                              ? 'i'
+                                                                                   : 'u';
+        type += std::to_string(sizeof(T));
+    }
+    return type;
 }
 
 /// The bytes of a character of a string, which is a code point; the most characters that a string may have.
@@ -69,7 +72,8 @@ inline std::size_t npy_length(std::string_view text)
 template <class T>
 std::size_t npy_item_bytes(std::string_view type)
 {
-    std::string const wanted = "'" + npy_type<T>();
+    std::string wanted = "'";
+    wanted += npy_type<T>();
     if constexpr (std::is_same_v<T, std::string>) {
         std::size_t length = 0;
         if (!type.starts_with(wanted) || !type.ends_with("'"))
