@@ -113,6 +113,10 @@ TEST_CASE("an operand may be the output if it has its shape")
         "xloom_onnx::map_into: an operand that is the output must have its shape [2, 3], but has [2, 1]",
         xloom::shape_error);
     CHECK(x(1, 0) == 2);
+    CHECK_THROWS_WITH_AS(ops::map_into(ops::neg, ops::tensor_view<float const>(x.data(), {1, 2}), x),
+        "xloom_onnx::map_into: an operand that is the output must have its shape [1, 2], but has [2, 1]",
+        xloom::shape_error);
+    CHECK(x(1, 0) == 2);
 }
 
 TEST_CASE("an output of the right size keeps its memory")

@@ -193,16 +193,23 @@ bool is_plain(X const& x, Dims const& dims)
     return scalar<X> || has_dims(x, dims);
 }
 
-template <class Map, class Y, class... Views>
-void map_broadcast(Map const& map, Y& y, Views const&... x)
+/// Gives y the shape of the results of f(x..).
+template <class Y, class... Views>
+void shape_results(Y& y, xloom::shape const& dims, Views const&... x)
 {
-    xloom::shape dims;
-    (broadcast_with(dims, x.shape()), ...);
     if (!has_dims(y, dims) && ((x.size() != 0 && static_cast<void const*>(x.data()) == data_of(y)) || ...))
         kernels::fail<xloom::shape_error>(
             "xloom_onnx::map_into: an operand that is the output must have its shape ", dims, ", but has ",
             dims_of(y));
     give_shape("xloom_onnx::map_into", y, dims);
+}
+
+template <class Map, class Y, class... Views>
+void map_broadcast(Map const& map, Y& y, Views const&... x)
+{
+    xloom::shape dims;
+    (broadcast_with(dims, x.shape()), ...);
+    shape_results(y, dims, x...);
     row_walk<sizeof...(Views)> walk(dims, {broadcast_strides(x.shape(), dims)...});
     [&]<std::size_t... N>(std::index_sequence<N...>) {
         for (auto* to = data_of(y); !walk.done(); walk.next_rows()) {
@@ -219,7 +226,7 @@ template <class Map, class Y, class X>
 void map_onto(Map const& map, Y& y, X const& x)
 {
     const_view_of<X> const from(x);
-    give_shape("xloom_onnx::map_into", y, from.shape());
+    shape_results(y, from.shape(), from);
     map(data_of(y), row_set<1>{1, from.size(), {}, {1}}, from.data());
 }
 
