@@ -47,8 +47,7 @@ struct command_line {
     std::string generated{};
     std::map<std::string, std::vector<std::int64_t>> shapes{};
     std::map<std::string, std::string> values{};
-    std::string recorded{}; ///< the input that is given a recording
-    fs::path recording{};
+    std::map<std::string, std::string> sounds{}; ///< files, by the input
 };
 
 command_line read_command_line(int argc, char const* const* argv)
@@ -60,8 +59,7 @@ command_line read_command_line(int argc, char const* const* argv)
         cxxopts::value<std::string>()->default_value(""));
     add("shape", "the shape of an input, such as x=1,576", cxxopts::value<texts>());
     add("value", "the value of an input, which the program does not take", cxxopts::value<texts>());
-    add("sound", "an input that is given sound, such as x=FILE of 16-bit samples",
-        cxxopts::value<std::string>()->default_value(""));
+    add("sound", "an input that is given sound, such as x=FILE of 16-bit samples", cxxopts::value<texts>());
     add("help", "print this");
     add("model", "", cxxopts::value<std::string>());
     add("folder", "", cxxopts::value<std::string>());
@@ -72,15 +70,13 @@ command_line read_command_line(int argc, char const* const* argv)
         return {.help = options.help()};
     if (given.count("folder") == 0)
         throw runner_error("a model and a folder are needed (see --help)");
-    std::string const text = given["sound"].as<std::string>();
-    std::size_t const name_end = std::min(text.find('='), text.size());
     return {.model = given["model"].as<std::string>(),
         .folder = given["folder"].as<std::string>(),
         .generated = given["generated"].as<std::string>(),
         .shapes = compiler::shapes_of(given),
         .values = compiler::values_of(given),
-        .recorded = text.substr(0, name_end),
-        .recording = text.substr(std::min(name_end + 1, text.size()))};
+        .sounds =
+            compiler::by_input(given, "sound", "INPUT=FILE", [](std::string const& file) { return file; })};
 }
 
 /// Returns samples from the middle of a file on as a tensor of the given type and shape, in [-1, 1).
@@ -187,10 +183,13 @@ public:
         std::mt19937 source; // the same numbers at every start
         auto const shaped = compiler::with_shapes(proto_, parsed.shapes);
         auto const fixed = compiler::with_values(shaped, parsed.values);
+        auto sounds = parsed.sounds;
         for (auto const& input : shaped.graph().input()) {
             value given = runner::default_input(fixed.graph(), input, source);
-            if (input.name() == parsed.recorded)
-                given = sound(given.as_tensor(), parsed.recording);
+            if (auto const file = sounds.find(input.name()); file != sounds.end()) {
+                given = sound(given.as_tensor(), file->second);
+                sounds.erase(file);
+            }
             inputs_.push_back(given);
             if (parsed.values.contains(input.name()))
                 continue;
@@ -198,6 +197,8 @@ public:
             write_npy(file, inputs_.back().as_tensor());
             arguments_ += " " + quoted(input.name() + "=" + file);
         }
+        if (!sounds.empty())
+            throw runner_error("the model has no input " + runner::in_quotes(sounds.begin()->first));
     }
 
     void run()
