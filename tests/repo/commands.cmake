@@ -17,6 +17,7 @@ set(answers
   "scripts/onnx-compile( .*)? => scripts/wasm => scripts/onnx-compile"
   "scripts/bench-jitter => .github/workflows/ci.yml => scripts/bench-jitter 10000"
   "scripts/real-models( --write)? => .github/workflows/ci.yml => scripts/real-models --quick"
+  "scripts/real-models -O2 => .github/workflows/ci.yml => scripts/real-models -O2 hey_rhasspy"
   "scripts/onnx-run MODEL => tools/onnx/runner/CMakeLists.txt => ONNX_RUN_PROGRAM"
   "scripts/onnx-test DIR... => .github/workflows/ci.yml => scripts/onnx-test /usr/share/libonnx-testdata/data"
   "scripts/onnx-test --compiled .* => .github/workflows/ci.yml => scripts/onnx-test --compiled /usr/share/libonnx-testdata/data"
