@@ -21,6 +21,7 @@
 #include <iterator>
 #include <limits>
 #include <memory>
+#include <mutex>
 #include <new>
 #include <numeric>
 #include <optional>
@@ -30,6 +31,7 @@
 #include <stop_token>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <tuple>
 #include <type_traits>
 #include <utility>
@@ -38,8 +40,10 @@
 #ifndef XLOOM_NO_SIMD
 #include <xsimd/xsimd.hpp>
 #endif
+#ifdef XLOOM_TEST_TBB
 #include <tbb/parallel_for.h>
 #include <tbb/task_arena.h>
+#endif
 
 #include <xloom/detail/tensor/xtensor.hpp>
 
@@ -114,7 +118,10 @@
 #define require(assertion, label) static_assert(false, "the macro of the test")
 #define verify(assertion) static_assert(false, "the macro of the test")
 
+#ifdef XLOOM_TEST_TBB
 #include <xloom/interop/tbb.hpp>
+#endif
+#include <xloom/interop/threads.hpp>
 #include <xloom/recurrent/storage_types.hpp>
 #include <xloom/xloom.hpp>
 

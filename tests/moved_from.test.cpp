@@ -7,12 +7,13 @@
 #include <utility>
 #include <vector>
 
-#include <xloom/interop/tbb.hpp>
 #include <xloom/recurrent/attn_lstm_cell.hpp>
 #include <xloom/recurrent/gru.hpp>
 #include <xloom/recurrent/lstm_cell.hpp>
 #include <xloom/recurrent/packed_matrix.hpp>
 #include <xloom/recurrent/rnn.hpp>
+
+#include "support/threads.hpp"
 
 namespace moved_from_test {
 
@@ -83,7 +84,7 @@ TEST_CASE("packed weights and matrices that are moved from are what they were")
 
 TEST_CASE("a policy that is moved from has its threads still")
 {
-    tbb_policy policy(2);
+    threads_policy policy(2);
     move_away(policy);
     std::atomic<std::size_t> sum = 0;
     policy.for_each(10, [&](std::size_t part) { sum += part; });

@@ -8,12 +8,12 @@
 
 #include <xloom/gradients/gather_nd_vjp.hpp>
 #include <xloom/indexing/gather_nd.hpp>
-#include <xloom/interop/tbb.hpp>
 #include <xloom/recurrent/storage_types.hpp>
 
 #include "support/grid.hpp"
 #include "support/nd_operands.hpp"
 #include "support/textbook_vjp.hpp"
+#include "support/threads.hpp"
 #include "support/xtensor_extras.hpp"
 
 namespace gather_nd_vjp_test {
@@ -134,7 +134,7 @@ TEST_CASE("the same bits on any number of threads, with and without promises")
             auto const expected = gather_nd_vjp<2>({slices, size}, indices, ct, options);
             for (std::size_t const threads : {2u, 3u, 8u}) {
                 auto const result =
-                    gather_nd_vjp<2>({slices, size}, indices, ct, options, tbb_policy(threads));
+                    gather_nd_vjp<2>({slices, size}, indices, ct, options, threads_policy(threads));
                 CHECK(std::memcmp(result.data(), expected.data(), result.size() * sizeof(double)) == 0);
             }
         };
@@ -148,7 +148,8 @@ TEST_CASE("the same bits on any number of threads, with and without promises")
             xt::reshape_view(indices, {std::size_t{2}, count / 2, std::size_t{1}}));
         gather_nd_vjp_options const options{.batch_dims = 1, .sorted = true};
         auto const expected = gather_nd_vjp<3>({2, slices, size}, batched, batched_ct, options);
-        CHECK(gather_nd_vjp<3>({2, slices, size}, batched, batched_ct, options, tbb_policy(3)) == expected);
+        CHECK(
+            gather_nd_vjp<3>({2, slices, size}, batched, batched_ct, options, threads_policy(3)) == expected);
     }
 }
 

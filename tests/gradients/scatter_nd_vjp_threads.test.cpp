@@ -6,9 +6,9 @@
 #include <random>
 
 #include <xloom/gradients/scatter_nd_vjp.hpp>
-#include <xloom/interop/tbb.hpp>
 
 #include "support/reduced_options.hpp"
+#include "support/threads.hpp"
 #include "support/threads_or_backwards.hpp"
 #include "support/vjp_cases.hpp"
 
@@ -112,7 +112,7 @@ TEST_CASE("different slices, as promised and as checked")
         CAPTURE(describe(options));
         auto const expected = scatter_nd_vjp(options.reduction, data, indices, updates, ct, options);
         auto const result =
-            scatter_nd_vjp(options.reduction, data, indices, updates, ct, options, tbb_policy(3));
+            scatter_nd_vjp(options.reduction, data, indices, updates, ct, options, threads_policy(3));
         CHECK(have_same_bits(result.ct_data, expected.ct_data));
         CHECK(have_same_bits(result.ct_updates, expected.ct_updates));
     }

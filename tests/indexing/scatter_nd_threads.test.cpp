@@ -8,9 +8,9 @@
 
 #include <xloom/indexing/gather_nd.hpp>
 #include <xloom/indexing/scatter_nd.hpp>
-#include <xloom/interop/tbb.hpp>
 
 #include "support/reduced_options.hpp"
+#include "support/threads.hpp"
 #include "support/threads_or_backwards.hpp"
 
 namespace scatter_nd_threads_test {
@@ -184,7 +184,7 @@ TEST_CASE("GatherND")
     for (threads_or_backwards const& policy : policies)
         CHECK(gather_nd<2>(data, indices, {}, policy) == expected);
     auto output = xt::xtensor<float, 2>::from_shape({many, 9});
-    gather_nd_into(data, indices, output, {}, tbb_policy(2)); // as users write it
+    gather_nd_into(data, indices, output, {}, threads_policy(2)); // as users write it
     CHECK(output == expected);
 }
 

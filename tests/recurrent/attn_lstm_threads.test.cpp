@@ -6,9 +6,8 @@
 #include <numeric>
 #include <stdexcept>
 
-#include <xloom/interop/tbb.hpp>
-
 #include "support/attn_lstm_calls.hpp"
+#include "support/threads.hpp"
 #include "support/threads_or_backwards.hpp"
 
 namespace attn_lstm_threads_test {
@@ -83,7 +82,7 @@ TEST_CASE("attn_lstm: the plain calls take a policy, too")
         CHECK(have_same_bits(to_array(found.Y_h), to_array(expected.Y_h)));
         CHECK(have_same_bits(to_array(found.Y_c), to_array(expected.Y_c)));
     };
-    tbb_policy const three(3);
+    threads_policy const three(3);
     check(attn_lstm(tensors.X, tensors.inputs(), options, three));
     check(attn_lstm(bahdanau(), tensors.X, tensors.inputs(), options, three));
     check(attn_lstm(tensors.X, weights, tensors.start(), three));
@@ -106,7 +105,7 @@ TEST_CASE("a score is called by several threads at once, once for each row and s
             ++calls;
             dot_product(step);
         };
-        CHECK(have_same_bits(call_attn_lstm(in, options, counted, tbb_policy(threads)), expected));
+        CHECK(have_same_bits(call_attn_lstm(in, options, counted, threads_policy(threads)), expected));
         CHECK(calls == steps);
     }
 }
@@ -125,7 +124,7 @@ TEST_CASE("what a score throws on a thread comes out of the call, and the next c
             throw std::runtime_error("no score");
         dot_product(step);
     };
-    tbb_policy const three(3);
+    threads_policy const three(3);
     CHECK_THROWS_WITH_AS(
         attn_lstm_into(broken, tensors.X, weights, tensors.start(), places.outputs(), workspace, three),
         "no score", std::runtime_error);
@@ -140,7 +139,7 @@ TEST_CASE("a workspace made for several threads serves them")
     attn_lstm_weights<float> const weights(tensors.constants(), {.direction = direction::bidirectional});
     auto const like = shapes_of_outputs(in);
     for (std::size_t const threads : thread_counts) {
-        tbb_policy const policy(threads);
+        threads_policy const policy(threads);
         auto workspace = attention_workspace(bahdanau(), weights, {60, 13, 11}, policy);
         std::size_t const bytes = workspace.bytes();
         attn_lstm_places<float> places(like, placement::row_major, all_outputs);

@@ -13,7 +13,6 @@
 
 #include <xloom/gradients/lstm_vjp.hpp>
 #include <xloom/gradients/rnn_vjp.hpp>
-#include <xloom/interop/tbb.hpp>
 #include <xloom/recurrent/attn_lstm_cell.hpp>
 #include <xloom/recurrent/gru_cell.hpp>
 #include <xloom/recurrent/lstm_cell.hpp>
@@ -24,6 +23,7 @@
 #include "support/lstm_calls.hpp"
 #include "support/rnn_calls.hpp"
 #include "support/textbook_quantized.hpp"
+#include "support/threads.hpp"
 #include "support/threads_or_backwards.hpp"
 
 namespace recurrent_storage_test {
@@ -138,8 +138,8 @@ TEST_CASE_TEMPLATE(
                 CHECK(have_same_bits(expected,
                     Family::template call<float>(in, weights, threads_or_backwards{threads, true, &parts})));
                 CHECK(parts > 1);
-                CHECK(
-                    have_same_bits(expected, Family::template call<float>(in, weights, tbb_policy(threads))));
+                CHECK(have_same_bits(
+                    expected, Family::template call<float>(in, weights, threads_policy(threads))));
             }
         }
 }

@@ -6,11 +6,10 @@
 #include <limits>
 #include <vector>
 
-#include <xloom/interop/tbb.hpp>
-
 #include "support/gru_calls.hpp"
 #include "support/lstm_calls.hpp"
 #include "support/rnn_calls.hpp"
+#include "support/threads.hpp"
 #include "support/threads_or_backwards.hpp"
 
 namespace recurrent_threads_test {
@@ -91,7 +90,7 @@ TEST_CASE("recurrent operators: calls that share packed weights, each on a threa
         each.X = random_array<float>(random, each.X.shape, 1);
         expected.push_back(lstm_family::call<float>(each, weights));
     }
-    tbb_policy(3).for_each(
+    threads_policy(3).for_each(
         in.size(), [&](std::size_t i) { found[i] = lstm_family::call<float>(in[i], weights); });
     for (std::size_t i = 0; i < in.size(); ++i)
         CHECK(have_same_bits(found[i], expected[i]));
@@ -104,7 +103,7 @@ TEST_CASE("lstm_into with a policy and a workspace for it")
     auto const in = random_lstm<float>(random, {40, 13, 33, 40, 1});
     lstm_tensors<float> const tensors(in);
     lstm_weights<float> const weights(tensors.constants());
-    tbb_policy const threads(2);
+    threads_policy const threads(2);
     auto const [Y, Y_h, Y_c] = lstm(tensors.X, weights, tensors.start());
     auto workspace = recurrent_workspace(weights, {40, 13}, threads);
     std::size_t const bytes = workspace.bytes();

@@ -10,7 +10,7 @@ cmake_minimum_required(VERSION 3.22)
 
 # What is elsewhere: the file, and a word of it.
 set(elsewhere
-  "test tbb | tests/indexing/scatter_nd_threads.test.cpp | tbb_policy"
+  "test tbb | tests/support/threads.hpp | tbb_policy"
   "test gru_cell | tests/recurrent/cells.test.cpp | gru_cell"
   "test lstm_cell | tests/recurrent/cells.test.cpp | lstm_cell"
   "test rnn_cell | tests/recurrent/cells.test.cpp | rnn_cell"

@@ -5,9 +5,9 @@
 #include <atomic>
 #include <cstddef>
 
-#include <xloom/interop/tbb.hpp>
+#include "threads.hpp"
 
-/// The threads of oneTBB; or one thread that runs the parts from the last to the first: whoever relies on
+/// Threads; or one thread that runs the parts from the last to the first: whoever relies on
 /// their order is found out every time.
 struct threads_or_backwards {
     std::size_t threads;
@@ -22,7 +22,7 @@ struct threads_or_backwards {
         if (most_parts != nullptr)
             *most_parts = std::max<std::size_t>(*most_parts, count);
         if (!is_backwards)
-            return xloom::tbb_policy(threads).for_each(count, f);
+            return threads_policy(threads).for_each(count, f);
         while (count-- > 0)
             f(count);
     }

@@ -8,9 +8,10 @@
 #include <limits>
 #include <stdexcept>
 
-#include <xloom/interop/tbb.hpp>
 #include <xloom/interop/threads.hpp>
 #include <xloom/types.hpp>
+
+#include "support/threads.hpp"
 
 namespace flush_subnormals_test {
 
@@ -85,7 +86,7 @@ TEST_CASE("the rounding mode and the exception flags are left alone")
 }
 
 TEST_CASE_TEMPLATE("the threads of a policy have the mode of the caller, for the call", Policy,
-    xloom::tbb_policy, xloom::thread_policy)
+    threads_policy, xloom::thread_policy)
 {
     Policy const policy(4);
     auto const flushing_parts = [&] {
