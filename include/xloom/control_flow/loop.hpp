@@ -128,32 +128,42 @@ void check_room(std::string_view op, std::size_t i, To const& to, From const& fr
             iteration, ". Carry an xt::xarray to change it.");
 }
 
+/// Runs a loop, whose end `control` decides, and returns its control. `outputs` grow with the loop.
+///
+/// Why copies of both: g++ 12 keeps in registers what the function owns; a scalar state takes a quarter of
+/// the time.
+template <class Step, class Body, class Carried, class Outputs>
+loop_control run_loop_iterations(
+    std::string_view op, Body& body, Carried carried, loop_control control, Outputs& outputs)
+{
+    while (control.next(control.limit())) {
+        loop_status const now = control.status();
+        Step step = detail::call_body(
+            body, std::tuple<std::int64_t, bool>(now.trip_count, now.cond), detail::const_leaves(carried));
+        detail::check_ranks(op, "states", detail::leaves(step.state));
+        detail::for_each_leaf(detail::leaves(step.state), [&](auto i, auto const& value) {
+            detail::check_room(op, i, std::get<i>(carried), value, now.trip_count);
+        });
+        outputs.push(detail::leaves(step.scan_outputs), now.trip_count);
+        detail::for_each_leaf(detail::leaves(step.state),
+            [&](auto i, auto& value) { detail::assign_carried(std::get<i>(carried), value); });
+        control.finish_iteration(step.cond);
+    }
+    return control;
+}
+
 template <class Step, class Body, class State>
 auto run_loop(std::string_view op, Body& body, State state, loop_options const& options)
 {
     using stack = growable_outputs<decltype(Step::scan_outputs)>;
-    loop_control control(limit_of(op, options), options);
+    loop_control const begin(limit_of(op, options), options);
     auto const carried = detail::leaves(state);
     detail::check_ranks(op, "init", carried);
-    stack outputs(op, control.limit(), control.guaranteed_trips());
+    stack outputs(op, begin.limit(), begin.guaranteed_trips());
     step_memory_pool recycled;
-    auto const iterate = [&] {
-        while (control.next(control.limit())) {
-            loop_status const now = control.status();
-            Step step = detail::call_body(body, std::tuple<std::int64_t, bool>(now.trip_count, now.cond),
-                detail::const_leaves(carried));
-            detail::check_ranks(op, "states", detail::leaves(step.state));
-            detail::for_each_leaf(detail::leaves(step.state), [&](auto i, auto const& value) {
-                detail::check_room(op, i, std::get<i>(carried), value, now.trip_count);
-            });
-            outputs.push(detail::leaves(step.scan_outputs), now.trip_count);
-            detail::for_each_leaf(detail::leaves(step.state),
-                [&](auto i, auto& value) { detail::assign_carried(std::get<i>(carried), value); });
-            control.finish_iteration(step.cond);
-        }
-    };
-    detail::name_states(op, carried, iterate);
-    auto const [cond, trip_count, stopped] = control.status();
+    loop_control const end = detail::name_states(
+        op, carried, [&] { return detail::run_loop_iterations<Step>(op, body, carried, begin, outputs); });
+    auto const [cond, trip_count, stopped] = end.status();
     return loop_result<State, typename stack::type>{
         std::move(state), std::move(outputs).finish(trip_count), cond, trip_count, stopped};
 }

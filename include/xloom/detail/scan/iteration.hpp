@@ -72,16 +72,16 @@ void fail_if_value(std::string_view op, std::string_view name, std::tuple<Xs&...
     });
 }
 
-/// Runs a function that calls the body, and replaces xtensor's error about shapes that do not broadcast by a
+/// Returns run(), which calls the body, and replaces xtensor's error about shapes that do not broadcast by a
 /// body_error with the shapes of the states that are tensors, if there are any.
 template <class... Xs, class Run>
-void name_states(
+auto name_states(
     [[maybe_unused]] std::string_view op, [[maybe_unused]] std::tuple<Xs&...> const& states, Run const& run)
 {
 #ifdef __cpp_exceptions
     if constexpr ((tensor<Xs> || ...)) {
         try {
-            run();
+            return run();
         } catch (xt::broadcast_error const& found) {
             fact_list shapes;
             detail::for_each_leaf(states, [&]<class X>(auto i, X const& state) {
@@ -94,10 +94,9 @@ void name_states(
                 ": the shapes in a body's expressions must broadcast, but some do not, where ", shapes,
                 ". Give them shapes that broadcast to the state's. xtensor reports: ", report);
         }
-        return;
-    }
+    } else
 #endif
-    run();
+        return run();
 }
 
 /// Runs a function that calls the body, and passes an element_reshaped to `fail`, which throws an error with
@@ -134,20 +133,22 @@ void run_iteration(
 }
 
 /// Runs iterations [begin, end) of a pure scan over cursors; `push` receives the outputs of each. The final
-/// states are left in `states`.
+/// states are left in `states`, references whose copy g++ 12 keeps in registers.
 template <class Step, class Body, class States, class Elements, class Push>
-void run_iterations(std::string_view op, Body& body, States const& states, Elements& elements,
-    std::size_t begin, std::size_t end, Push&& push, std::optional<std::size_t> row = {})
+void run_iterations(std::string_view op, Body& body, States states, Elements& elements, std::size_t begin,
+    std::size_t end, Push&& push, std::optional<std::size_t> row = {})
 {
     for (std::size_t t = begin; t < end; ++t) {
         detail::enter_all(elements);
         Step step = detail::call_body(body, detail::const_leaves(states), detail::input_elements(elements));
         detail::leave_all(elements);
         auto const returned = detail::leaves(step.state);
-        detail::for_each_leaf(returned, [&](auto i, auto const& value) {
-            if (!detail::have_same_shape(std::get<i>(states), value))
-                detail::fail_reshaped(op, "states", i, detail::shape_of(std::get<i>(states)),
-                    detail::describe_shape(value), t, row);
+        detail::for_each_leaf(returned, [&]<class Value>(auto i, Value const& value) {
+            auto const& state = std::get<i>(states);
+            if constexpr (tensor<Value> || tensor<bare<decltype(state)>>)
+                if (!detail::have_same_shape(state, value))
+                    detail::fail_reshaped(
+                        op, "states", i, detail::shape_of(state), detail::describe_shape(value), t, row);
         });
         push(detail::leaves(step.scan_outputs), t);
         detail::for_each_leaf(
@@ -155,18 +156,13 @@ void run_iterations(std::string_view op, Body& body, States const& states, Eleme
     }
 }
 
-/// Runs run_iterations, with the errors of name_states where a state is a tensor.
-///
-/// Why others are not passed through name_states: g++ 12 takes 3 times as long for a scalar state.
+/// Runs run_iterations, with the errors of name_states.
 template <class Step, class Body, class... States, class Elements, class Push>
 void iterate(std::string_view op, Body& body, std::tuple<States&...> const& states, Elements& elements,
     std::size_t begin, std::size_t end, Push&& push, std::optional<std::size_t> row = {})
 {
-    if constexpr ((tensor<States> || ...))
-        detail::name_states(op, states,
-            [&] { detail::run_iterations<Step>(op, body, states, elements, begin, end, push, row); });
-    else
-        detail::run_iterations<Step>(op, body, states, elements, begin, end, push, row);
+    detail::name_states(
+        op, states, [&] { detail::run_iterations<Step>(op, body, states, elements, begin, end, push, row); });
 }
 
 } // namespace xloom::inline XLOOM_ABI::detail

@@ -200,11 +200,13 @@ public:
     template <class Values>
     void push(std::string_view op, Values const& values, std::size_t t)
     {
-        detail::for_each_leaf(values, [&](auto k, auto const& value) {
-            auto const& writer = std::get<k>(writers_);
-            if (!detail::is_shaped_like(value, writer.element_shape()))
-                detail::fail_reshaped(
-                    op, "scan_outputs", k, writer.element_shape(), detail::describe_shape(value), t);
+        detail::for_each_leaf(values, [&]<class Value>(auto k, Value const& value) {
+            if constexpr (tensor<Value>) {
+                auto const& writer = std::get<k>(writers_);
+                if (!detail::is_shaped_like(value, writer.element_shape()))
+                    detail::fail_reshaped(
+                        op, "scan_outputs", k, writer.element_shape(), detail::describe_shape(value), t);
+            }
         });
         detail::for_each_leaf(values, [&](auto k, auto const& value) { std::get<k>(writers_).push(value); });
     }
