@@ -60,7 +60,7 @@ public:
         for (std::size_t t = begin; t < begin + elements_per_block; t += elements_per_group) {
             if constexpr (needs_results)
                 for (std::size_t c = 0; c < width_; ++c)
-                    group[c].base = t == begin ? rule::template neutral<V>() : totals[c];
+                    group.all[c].base = t == begin ? rule::template neutral<V>() : totals[c];
             local.template run_rows<results::total>(group, t, elements_per_group, done, rows_of_group{});
             append_group(group, t == begin, totals);
         }
@@ -94,14 +94,21 @@ private:
     /// comes before it in its group: 11 = 8 + 2 + 1 elements, whose trees are kept. Element 11 itself is
     /// combined with the nearest of them first.
     struct column {
-        V trees[5];                                    // the last ones of 1, 2, 4, 8 and 16 elements
-        V base;                                        // what comes before the group
-        V previous;                                    // the result of the row before, see set_previous
-        typename order_rule<Op, V>::condition is_safe; // false from a result on that is not
+        V trees[5]; // the last ones of 1, 2, 4, 8 and 16 elements
+        V base;     // what comes before the group
 
         V const& total() const { return trees[4]; }
     };
-    using columns = std::array<column, max_width>;
+
+    /// The columns of a row. Why three arrays: the first alone, which sums need, takes 24 KiB of the L1
+    /// cache.
+    struct columns {
+        std::array<column, max_width> all;
+        /// The results of the row before, see set_previous.
+        std::array<V, max_width> previous;
+        /// False from a result on that is not safe.
+        std::array<typename order_rule<Op, V>::condition, max_width> is_safe;
+    };
 
     /// True from a row on that has a result which is not safe.
     struct progress {
@@ -119,13 +126,13 @@ private:
         std::array<V, max_width> totals; // of the groups of the block so far
         if constexpr (is_ordered)
             for (std::size_t c = 0; c < width_; ++c) {
-                group[c].is_safe = rule::is_safe_start(before[c]);
-                group[c].previous = before[c];
-                done.is_in_order = done.is_in_order || !all_of(group[c].is_safe);
+                group.is_safe[c] = rule::is_safe_start(before[c]);
+                group.previous[c] = before[c];
+                done.is_in_order = done.is_in_order || !all_of(group.is_safe[c]);
             }
         for (std::size_t t = begin; t < end; t += elements_per_group) {
             for (std::size_t c = 0; c < width_; ++c)
-                start_group(group[c], t == begin ? before[c] : op_(before[c], totals[c]), done);
+                start_group(group, c, t == begin ? before[c] : op_(before[c], totals[c]), done);
             local.template run_rows<Results>(group, t, end - t, done, rows_of_group{});
             if (end - t >= elements_per_group)
                 append_group(group, t == begin, totals.data());
@@ -133,28 +140,29 @@ private:
         if (end - begin != elements_per_block)
             return;
         for (std::size_t c = 0; c < width_; ++c)
-            before[c] = last_of(group[c], op_(before[c], totals[c]), done);
+            before[c] = last_of(group, c, op_(before[c], totals[c]), done);
     }
 
-    /// Returns the last result of a column, given what it is in any grouping.
-    static V last_of(column const& at, V const& grouped, progress const& done)
+    /// Returns the last result of column c, given what it is in any grouping.
+    static V last_of(columns const& group, std::size_t c, V const& grouped, progress const& done)
     {
         if constexpr (is_ordered)
             if (done.is_in_order)
-                return choose(at.is_safe, grouped, at.previous);
+                return choose(group.is_safe[c], grouped, group.previous[c]);
         return grouped;
     }
-    static void start_group(column& at, V const& base, progress const& done)
+    void start_group(columns& group, std::size_t c, V const& base, progress const& done) const
     {
-        at.base = base;
-        at.previous = last_of(at, base, done);
+        group.all[c].base = base;
+        if (is_ordered || exclusive_)
+            group.previous[c] = last_of(group, c, base, done);
     }
 
     /// Appends the totals of a group to those of the groups before it.
     void append_group(columns const& group, bool is_first, V* totals) const
     {
         for (std::size_t c = 0; c < width_; ++c)
-            totals[c] = is_first ? group[c].total() : op_(totals[c], group[c].total());
+            totals[c] = is_first ? group.all[c].total() : op_(totals[c], group.all[c].total());
     }
 
     bool are_clear(V const* before, V const* totals) const
@@ -180,7 +188,7 @@ private:
         std::size_t c = 0;
         if (!is_ordered || is_total || !done.is_in_order)
             for (; c < width_; ++c) {
-                column& at = group[c];
+                column& at = group.all[c];
                 V const x = access_.read(t, c);
                 V const prefix = combine < !is_total || needs_results, I, 0 > (at, x);
                 if constexpr (is_total) {
@@ -191,7 +199,7 @@ private:
                     if constexpr (is_ordered)
                         if (!all_of(rule::is_safe(x, result)))
                             break;
-                    write<Results>(t, c, at, result);
+                    write<Results>(group, t, c, result);
                 }
             }
         if constexpr (is_ordered && !is_total)
@@ -213,13 +221,13 @@ private:
     }
 
     template <results Results>
-    [[gnu::always_inline]] void write(std::size_t t, std::size_t c, column& at, V const& result) const
+    [[gnu::always_inline]] void write(columns& group, std::size_t t, std::size_t c, V const& result) const
     {
         if constexpr (Results == results::inclusive) {
             access_.write(t, c, result);
         } else if constexpr (Results == results::exclusive) {
-            access_.write(t, c, at.previous);
-            at.previous = result;
+            access_.write(t, c, group.previous[c]);
+            group.previous[c] = result;
         }
     }
 
@@ -227,7 +235,7 @@ private:
     [[gnu::noinline]] void set_previous(columns& group, std::size_t i, std::size_t first) const
     {
         for (std::size_t c = 0; c < width_; ++c)
-            group[c].previous = last_result(group[c], c < first ? i + 1 : i);
+            group.previous[c] = last_result(group.all[c], c < first ? i + 1 : i);
     }
     /// Returns the result of a column after `count` rows of the group, or the base.
     V last_result(column const& at, std::size_t count) const
@@ -248,13 +256,13 @@ private:
         columns& group, std::size_t t, std::size_t i, std::size_t first) const
     {
         for (std::size_t c = first; c < width_; ++c) {
-            column& at = group[c];
+            column& at = group.all[c];
             V const x = access_.read(t, c);
             V const result = op_(at.base, combine(at, i, x));
-            at.is_safe = both(at.is_safe, rule::is_safe(x, result));
-            V const chosen = choose(at.is_safe, result, op_(at.previous, x));
-            write<Results>(t, c, at, chosen);
-            at.previous = chosen;
+            group.is_safe[c] = both(group.is_safe[c], rule::is_safe(x, result));
+            V const chosen = choose(group.is_safe[c], result, op_(group.previous[c], x));
+            write<Results>(group, t, c, chosen);
+            group.previous[c] = chosen;
         }
     }
 

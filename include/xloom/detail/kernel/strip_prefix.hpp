@@ -9,6 +9,13 @@
 #include <xloom/detail/kernel/lane_scan.hpp>
 #include <xloom/detail/kernel/product.hpp>
 
+// False positives of g++ 12: a group has at least one element.
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wuninitialized"
+#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
+#endif
+
 namespace xloom::inline XLOOM_ABI::kernel {
 
 /// The maximum number of sequences of a strip: its elements of one time step take 1 KiB, if it has several.
@@ -176,7 +183,7 @@ private:
         for (std::size_t t = begin; t < end; t += elements_per_group) {
             std::size_t const count = is_whole ? elements_per_group : (std::min)(elements_per_group, end - t);
             for (std::size_t c = 0; c < width_; ++c) {
-                V group[elements_per_group]{}; // g++ 12 warns of what is not initialized
+                V group[elements_per_group];
                 if constexpr (Source == from_kept)
                     read_kept(t, c, count, group);
                 else
@@ -265,3 +272,7 @@ private:
 };
 
 } // namespace xloom::inline XLOOM_ABI::kernel
+
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic pop
+#endif
