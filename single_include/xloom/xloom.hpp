@@ -3192,11 +3192,13 @@ public:
     template <class Values>
     void push(std::string_view op, Values const& values, std::size_t t)
     {
-        detail::for_each_leaf(values, [&](auto k, auto const& value) {
-            auto const& writer = std::get<k>(writers_);
-            if (!detail::is_shaped_like(value, writer.element_shape()))
-                detail::fail_reshaped(
-                    op, "scan_outputs", k, writer.element_shape(), detail::describe_shape(value), t);
+        detail::for_each_leaf(values, [&]<class Value>(auto k, Value const& value) {
+            if constexpr (tensor<Value>) {
+                auto const& writer = std::get<k>(writers_);
+                if (!detail::is_shaped_like(value, writer.element_shape()))
+                    detail::fail_reshaped(
+                        op, "scan_outputs", k, writer.element_shape(), detail::describe_shape(value), t);
+            }
         });
         detail::for_each_leaf(values, [&](auto k, auto const& value) { std::get<k>(writers_).push(value); });
     }
@@ -5289,16 +5291,16 @@ void fail_if_value(std::string_view op, std::string_view name, std::tuple<Xs&...
     });
 }
 
-/// Runs a function that calls the body, and replaces xtensor's error about shapes that do not broadcast by a
+/// Returns run(), which calls the body, and replaces xtensor's error about shapes that do not broadcast by a
 /// body_error with the shapes of the states that are tensors, if there are any.
 template <class... Xs, class Run>
-void name_states(
+auto name_states(
     [[maybe_unused]] std::string_view op, [[maybe_unused]] std::tuple<Xs&...> const& states, Run const& run)
 {
 #ifdef __cpp_exceptions
     if constexpr ((tensor<Xs> || ...)) {
         try {
-            run();
+            return run();
         } catch (xt::broadcast_error const& found) {
             fact_list shapes;
             detail::for_each_leaf(states, [&]<class X>(auto i, X const& state) {
@@ -5311,10 +5313,9 @@ void name_states(
                 ": the shapes in a body's expressions must broadcast, but some do not, where ", shapes,
                 ". Give them shapes that broadcast to the state's. xtensor reports: ", report);
         }
-        return;
-    }
+    } else
 #endif
-    run();
+        return run();
 }
 
 /// Runs a function that calls the body, and passes an element_reshaped to `fail`, which throws an error with
@@ -5351,20 +5352,22 @@ void run_iteration(
 }
 
 /// Runs iterations [begin, end) of a pure scan over cursors; `push` receives the outputs of each. The final
-/// states are left in `states`.
+/// states are left in `states`, references whose copy g++ 12 keeps in registers.
 template <class Step, class Body, class States, class Elements, class Push>
-void run_iterations(std::string_view op, Body& body, States const& states, Elements& elements,
-    std::size_t begin, std::size_t end, Push&& push, std::optional<std::size_t> row = {})
+void run_iterations(std::string_view op, Body& body, States states, Elements& elements, std::size_t begin,
+    std::size_t end, Push&& push, std::optional<std::size_t> row = {})
 {
     for (std::size_t t = begin; t < end; ++t) {
         detail::enter_all(elements);
         Step step = detail::call_body(body, detail::const_leaves(states), detail::input_elements(elements));
         detail::leave_all(elements);
         auto const returned = detail::leaves(step.state);
-        detail::for_each_leaf(returned, [&](auto i, auto const& value) {
-            if (!detail::have_same_shape(std::get<i>(states), value))
-                detail::fail_reshaped(op, "states", i, detail::shape_of(std::get<i>(states)),
-                    detail::describe_shape(value), t, row);
+        detail::for_each_leaf(returned, [&]<class Value>(auto i, Value const& value) {
+            auto const& state = std::get<i>(states);
+            if constexpr (tensor<Value> || tensor<bare<decltype(state)>>)
+                if (!detail::have_same_shape(state, value))
+                    detail::fail_reshaped(
+                        op, "states", i, detail::shape_of(state), detail::describe_shape(value), t, row);
         });
         push(detail::leaves(step.scan_outputs), t);
         detail::for_each_leaf(
@@ -5372,18 +5375,13 @@ void run_iterations(std::string_view op, Body& body, States const& states, Eleme
     }
 }
 
-/// Runs run_iterations, with the errors of name_states where a state is a tensor.
-///
-/// Why others are not passed through name_states: g++ 12 takes 3 times as long for a scalar state.
+/// Runs run_iterations, with the errors of name_states.
 template <class Step, class Body, class... States, class Elements, class Push>
 void iterate(std::string_view op, Body& body, std::tuple<States&...> const& states, Elements& elements,
     std::size_t begin, std::size_t end, Push&& push, std::optional<std::size_t> row = {})
 {
-    if constexpr ((tensor<States> || ...))
-        detail::name_states(op, states,
-            [&] { detail::run_iterations<Step>(op, body, states, elements, begin, end, push, row); });
-    else
-        detail::run_iterations<Step>(op, body, states, elements, begin, end, push, row);
+    detail::name_states(
+        op, states, [&] { detail::run_iterations<Step>(op, body, states, elements, begin, end, push, row); });
 }
 
 } // namespace xloom::inline XLOOM_ABI::detail
@@ -5966,32 +5964,42 @@ void check_room(std::string_view op, std::size_t i, To const& to, From const& fr
             iteration, ". Carry an xt::xarray to change it.");
 }
 
+/// Runs a loop, whose end `control` decides, and returns its control. `outputs` grow with the loop.
+///
+/// Why copies of both: g++ 12 keeps in registers what the function owns; a scalar state takes a quarter of
+/// the time.
+template <class Step, class Body, class Carried, class Outputs>
+loop_control run_loop_iterations(
+    std::string_view op, Body& body, Carried carried, loop_control control, Outputs& outputs)
+{
+    while (control.next(control.limit())) {
+        loop_status const now = control.status();
+        Step step = detail::call_body(
+            body, std::tuple<std::int64_t, bool>(now.trip_count, now.cond), detail::const_leaves(carried));
+        detail::check_ranks(op, "states", detail::leaves(step.state));
+        detail::for_each_leaf(detail::leaves(step.state), [&](auto i, auto const& value) {
+            detail::check_room(op, i, std::get<i>(carried), value, now.trip_count);
+        });
+        outputs.push(detail::leaves(step.scan_outputs), now.trip_count);
+        detail::for_each_leaf(detail::leaves(step.state),
+            [&](auto i, auto& value) { detail::assign_carried(std::get<i>(carried), value); });
+        control.finish_iteration(step.cond);
+    }
+    return control;
+}
+
 template <class Step, class Body, class State>
 auto run_loop(std::string_view op, Body& body, State state, loop_options const& options)
 {
     using stack = growable_outputs<decltype(Step::scan_outputs)>;
-    loop_control control(limit_of(op, options), options);
+    loop_control const begin(limit_of(op, options), options);
     auto const carried = detail::leaves(state);
     detail::check_ranks(op, "init", carried);
-    stack outputs(op, control.limit(), control.guaranteed_trips());
+    stack outputs(op, begin.limit(), begin.guaranteed_trips());
     step_memory_pool recycled;
-    auto const iterate = [&] {
-        while (control.next(control.limit())) {
-            loop_status const now = control.status();
-            Step step = detail::call_body(body, std::tuple<std::int64_t, bool>(now.trip_count, now.cond),
-                detail::const_leaves(carried));
-            detail::check_ranks(op, "states", detail::leaves(step.state));
-            detail::for_each_leaf(detail::leaves(step.state), [&](auto i, auto const& value) {
-                detail::check_room(op, i, std::get<i>(carried), value, now.trip_count);
-            });
-            outputs.push(detail::leaves(step.scan_outputs), now.trip_count);
-            detail::for_each_leaf(detail::leaves(step.state),
-                [&](auto i, auto& value) { detail::assign_carried(std::get<i>(carried), value); });
-            control.finish_iteration(step.cond);
-        }
-    };
-    detail::name_states(op, carried, iterate);
-    auto const [cond, trip_count, stopped] = control.status();
+    loop_control const end = detail::name_states(
+        op, carried, [&] { return detail::run_loop_iterations<Step>(op, body, carried, begin, outputs); });
+    auto const [cond, trip_count, stopped] = end.status();
     return loop_result<State, typename stack::type>{
         std::move(state), std::move(outputs).finish(trip_count), cond, trip_count, stopped};
 }
@@ -29288,7 +29296,7 @@ public:
         for (std::size_t t = begin; t < begin + elements_per_block; t += elements_per_group) {
             if constexpr (needs_results)
                 for (std::size_t c = 0; c < width_; ++c)
-                    group[c].base = t == begin ? rule::template neutral<V>() : totals[c];
+                    group.all[c].base = t == begin ? rule::template neutral<V>() : totals[c];
             local.template run_rows<results::total>(group, t, elements_per_group, done, rows_of_group{});
             append_group(group, t == begin, totals);
         }
@@ -29322,14 +29330,21 @@ private:
     /// comes before it in its group: 11 = 8 + 2 + 1 elements, whose trees are kept. Element 11 itself is
     /// combined with the nearest of them first.
     struct column {
-        V trees[5];                                    // the last ones of 1, 2, 4, 8 and 16 elements
-        V base;                                        // what comes before the group
-        V previous;                                    // the result of the row before, see set_previous
-        typename order_rule<Op, V>::condition is_safe; // false from a result on that is not
+        V trees[5]; // the last ones of 1, 2, 4, 8 and 16 elements
+        V base;     // what comes before the group
 
         V const& total() const { return trees[4]; }
     };
-    using columns = std::array<column, max_width>;
+
+    /// The columns of a row. Why three arrays: the first alone, which sums need, takes 24 KiB of the L1
+    /// cache.
+    struct columns {
+        std::array<column, max_width> all;
+        /// The results of the row before, see set_previous.
+        std::array<V, max_width> previous;
+        /// False from a result on that is not safe.
+        std::array<typename order_rule<Op, V>::condition, max_width> is_safe;
+    };
 
     /// True from a row on that has a result which is not safe.
     struct progress {
@@ -29347,13 +29362,13 @@ private:
         std::array<V, max_width> totals; // of the groups of the block so far
         if constexpr (is_ordered)
             for (std::size_t c = 0; c < width_; ++c) {
-                group[c].is_safe = rule::is_safe_start(before[c]);
-                group[c].previous = before[c];
-                done.is_in_order = done.is_in_order || !all_of(group[c].is_safe);
+                group.is_safe[c] = rule::is_safe_start(before[c]);
+                group.previous[c] = before[c];
+                done.is_in_order = done.is_in_order || !all_of(group.is_safe[c]);
             }
         for (std::size_t t = begin; t < end; t += elements_per_group) {
             for (std::size_t c = 0; c < width_; ++c)
-                start_group(group[c], t == begin ? before[c] : op_(before[c], totals[c]), done);
+                start_group(group, c, t == begin ? before[c] : op_(before[c], totals[c]), done);
             local.template run_rows<Results>(group, t, end - t, done, rows_of_group{});
             if (end - t >= elements_per_group)
                 append_group(group, t == begin, totals.data());
@@ -29361,28 +29376,29 @@ private:
         if (end - begin != elements_per_block)
             return;
         for (std::size_t c = 0; c < width_; ++c)
-            before[c] = last_of(group[c], op_(before[c], totals[c]), done);
+            before[c] = last_of(group, c, op_(before[c], totals[c]), done);
     }
 
-    /// Returns the last result of a column, given what it is in any grouping.
-    static V last_of(column const& at, V const& grouped, progress const& done)
+    /// Returns the last result of column c, given what it is in any grouping.
+    static V last_of(columns const& group, std::size_t c, V const& grouped, progress const& done)
     {
         if constexpr (is_ordered)
             if (done.is_in_order)
-                return choose(at.is_safe, grouped, at.previous);
+                return choose(group.is_safe[c], grouped, group.previous[c]);
         return grouped;
     }
-    static void start_group(column& at, V const& base, progress const& done)
+    void start_group(columns& group, std::size_t c, V const& base, progress const& done) const
     {
-        at.base = base;
-        at.previous = last_of(at, base, done);
+        group.all[c].base = base;
+        if (is_ordered || exclusive_)
+            group.previous[c] = last_of(group, c, base, done);
     }
 
     /// Appends the totals of a group to those of the groups before it.
     void append_group(columns const& group, bool is_first, V* totals) const
     {
         for (std::size_t c = 0; c < width_; ++c)
-            totals[c] = is_first ? group[c].total() : op_(totals[c], group[c].total());
+            totals[c] = is_first ? group.all[c].total() : op_(totals[c], group.all[c].total());
     }
 
     bool are_clear(V const* before, V const* totals) const
@@ -29408,7 +29424,7 @@ private:
         std::size_t c = 0;
         if (!is_ordered || is_total || !done.is_in_order)
             for (; c < width_; ++c) {
-                column& at = group[c];
+                column& at = group.all[c];
                 V const x = access_.read(t, c);
                 V const prefix = combine < !is_total || needs_results, I, 0 > (at, x);
                 if constexpr (is_total) {
@@ -29419,7 +29435,7 @@ private:
                     if constexpr (is_ordered)
                         if (!all_of(rule::is_safe(x, result)))
                             break;
-                    write<Results>(t, c, at, result);
+                    write<Results>(group, t, c, result);
                 }
             }
         if constexpr (is_ordered && !is_total)
@@ -29441,13 +29457,13 @@ private:
     }
 
     template <results Results>
-    [[gnu::always_inline]] void write(std::size_t t, std::size_t c, column& at, V const& result) const
+    [[gnu::always_inline]] void write(columns& group, std::size_t t, std::size_t c, V const& result) const
     {
         if constexpr (Results == results::inclusive) {
             access_.write(t, c, result);
         } else if constexpr (Results == results::exclusive) {
-            access_.write(t, c, at.previous);
-            at.previous = result;
+            access_.write(t, c, group.previous[c]);
+            group.previous[c] = result;
         }
     }
 
@@ -29455,7 +29471,7 @@ private:
     [[gnu::noinline]] void set_previous(columns& group, std::size_t i, std::size_t first) const
     {
         for (std::size_t c = 0; c < width_; ++c)
-            group[c].previous = last_result(group[c], c < first ? i + 1 : i);
+            group.previous[c] = last_result(group.all[c], c < first ? i + 1 : i);
     }
     /// Returns the result of a column after `count` rows of the group, or the base.
     V last_result(column const& at, std::size_t count) const
@@ -29476,13 +29492,13 @@ private:
         columns& group, std::size_t t, std::size_t i, std::size_t first) const
     {
         for (std::size_t c = first; c < width_; ++c) {
-            column& at = group[c];
+            column& at = group.all[c];
             V const x = access_.read(t, c);
             V const result = op_(at.base, combine(at, i, x));
-            at.is_safe = both(at.is_safe, rule::is_safe(x, result));
-            V const chosen = choose(at.is_safe, result, op_(at.previous, x));
-            write<Results>(t, c, at, chosen);
-            at.previous = chosen;
+            group.is_safe[c] = both(group.is_safe[c], rule::is_safe(x, result));
+            V const chosen = choose(group.is_safe[c], result, op_(group.previous[c], x));
+            write<Results>(group, t, c, chosen);
+            group.previous[c] = chosen;
         }
     }
 
@@ -29528,6 +29544,13 @@ private:
 
 // ==== xloom/detail/kernel/strip_prefix.hpp ====
 // A parallel scan of several sequences at once, element by element: for every callable, type and layout.
+
+// False positives of g++ 12: a group has at least one element.
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wuninitialized"
+#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
+#endif
 
 namespace xloom::inline XLOOM_ABI::kernel {
 
@@ -29696,7 +29719,7 @@ private:
         for (std::size_t t = begin; t < end; t += elements_per_group) {
             std::size_t const count = is_whole ? elements_per_group : (std::min)(elements_per_group, end - t);
             for (std::size_t c = 0; c < width_; ++c) {
-                V group[elements_per_group]{}; // g++ 12 warns of what is not initialized
+                V group[elements_per_group];
                 if constexpr (Source == from_kept)
                     read_kept(t, c, count, group);
                 else
@@ -29785,6 +29808,10 @@ private:
 };
 
 } // namespace xloom::inline XLOOM_ABI::kernel
+
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic pop
+#endif
 
 // ==== xloom/detail/prefix/access.hpp ====
 // How the kernels of parallel scans and linear recurrences read and write sequences: items, tuples of items,
