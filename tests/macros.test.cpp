@@ -28,7 +28,6 @@
 #include <ranges>
 #include <span>
 #include <stdexcept>
-#include <stop_token>
 #include <string>
 #include <string_view>
 #include <thread>
@@ -36,7 +35,11 @@
 #include <type_traits>
 #include <utility>
 #include <vector>
+#include <version>
 
+#ifdef __cpp_lib_jthread
+#include <stop_token>
+#endif
 #ifndef XLOOM_NO_SIMD
 #include <xsimd/xsimd.hpp>
 #endif

@@ -107,7 +107,7 @@ TEST_CASE("the body gets the iteration number from 0 and the current cond")
 
 TEST_CASE("without trip count and cond only the stop_token ends the loop, and what was done is returned")
 {
-    std::stop_source source;
+    xloom::stop_source source;
     auto const result = loop(
         [&](std::int64_t iteration, bool, int n) {
             if (iteration == 4)
@@ -124,7 +124,7 @@ TEST_CASE("without trip count and cond only the stop_token ends the loop, and wh
 
 TEST_CASE("a loop stopped before it began returns the initial values; one that had ended was not stopped")
 {
-    std::stop_source source;
+    xloom::stop_source source;
     source.request_stop();
     auto const before = loop(count_to(3), 7, {.max_trip_count = 5, .stop = source.get_token()});
     CHECK(before.stopped);

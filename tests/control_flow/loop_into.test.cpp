@@ -48,7 +48,7 @@ TEST_CASE("trip count and cond, each present or absent, and the rest of the room
 
 TEST_CASE("a stop_token ends the loop after the iteration that it fell into")
 {
-    std::stop_source source;
+    xloom::stop_source source;
     int n = 0;
     auto const status = loop_into(
         [&](std::int64_t iteration, int& v) {

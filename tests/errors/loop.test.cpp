@@ -2,8 +2,6 @@
 
 #include <doctest/doctest.h>
 
-#include <stop_token>
-
 #include <xloom/control_flow/loop.hpp>
 
 namespace errors_loop_test {
@@ -28,7 +26,7 @@ TEST_CASE("loop refuses to run for ever")
         "xloom::loop: a loop must be able to end, but max_trip_count and cond are both absent and "
         "options.stop can never be requested. Give one of them.",
         option_error);
-    std::stop_source stop;
+    xloom::stop_source stop;
     stop.request_stop();
     CHECK(loop(never, 0, {.cond = std::nullopt, .stop = stop.get_token()}).stopped);
 }

@@ -2,8 +2,6 @@
 
 #include <doctest/doctest.h>
 
-#include <stop_token>
-
 #include <xloom/control_flow/loop.hpp>
 
 namespace errors_loop_into_test {
@@ -79,7 +77,7 @@ TEST_CASE("loop_into runs until the room is used up, where the number of iterati
     n = 0;
     CHECK_THROWS_WITH_AS(loop_into(count_to(9), n, y, {.max_trip_count = 9}), text, shape_error);
     n = 0;
-    std::stop_source stop;
+    xloom::stop_source stop;
     CHECK_THROWS_WITH_AS(
         loop_into(count_to(9), n, y, {.max_trip_count = 9, .cond = std::nullopt, .stop = stop.get_token()}),
         text, shape_error);

@@ -60,7 +60,7 @@ struct loop_step_result {
 
 /// One iteration, as the bodies under test and the reference take it.
 loop_step_result take_loop_step(
-    call const& chosen, std::size_t t, tensors const& states, std::stop_source& stop)
+    call const& chosen, std::size_t t, tensors const& states, xloom::stop_source& stop)
 {
     if (t == patience)
         throw own_exception();
@@ -86,7 +86,7 @@ expected_results reference(call const& chosen, expected_outcome& outcome, std::s
 {
     expected_results results{
         chosen.states, std::vector<tensors>(chosen.plan.outputs.size()), chosen.cond.value_or(true)};
-    std::stop_source stop;
+    xloom::stop_source stop;
     if (chosen.stops_at == patience)
         stop.request_stop();
     while (results.cond &&
@@ -126,7 +126,7 @@ expected_results reference_of(call const& chosen, expected_outcome& outcome, std
 
 /// The options, and where the body requests an end.
 struct control {
-    std::stop_source stop{};
+    xloom::stop_source stop{};
     xloom::loop_options options{};
 
     explicit control(call const& chosen) : options{chosen.max_trip_count, chosen.cond}

@@ -1,5 +1,5 @@
-// Built with -fno-exceptions and XLOOM_NO_SIMD. Its argument names what it does: calls that are right, or a
-// mistake under some handler.
+// Built with -fno-exceptions, XLOOM_NO_SIMD and XLOOM_NO_STD_STOP_TOKEN. Its argument names what it does:
+// calls that are right, or a mistake under some handler.
 #include <cstdio>
 #include <cstdlib>
 #include <string_view>
@@ -35,6 +35,21 @@ int call_all()
     return 0;
 }
 
+/// A stop that the third of ten iterations requests, without std::stop_token.
+int stop_loop()
+{
+    xloom::stop_source stop;
+    auto const loop = xloom::loop(
+        [&](std::int64_t iteration, bool, int v) {
+            if (iteration == 2)
+                std::printf("%d ", stop.request_stop());
+            return xloom::loop_step{true, v + 1};
+        },
+        0, {.max_trip_count = 10, .stop = stop.get_token()});
+    std::printf("%d %d %d %d\n", stop.request_stop(), stop.stop_requested(), loop.stopped, loop.final_state);
+    return 0;
+}
+
 /// Two scan inputs of different lengths.
 int mistake()
 {
@@ -67,6 +82,8 @@ int main(int count, char** arguments)
     std::string_view const what = count == 2 ? arguments[1] : "";
     if (what == "calls")
         return call_all();
+    if (what == "stop")
+        return stop_loop();
     if (what == "default")
         return mistake();
     if (what == "null") {

@@ -3,12 +3,9 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <exception>
-#include <mutex>
-#include <thread>
-#include <vector>
 
 #include <xloom/detail/core/policy.hpp>
+#include <xloom/detail/core/threads.hpp>
 
 namespace xloom::inline XLOOM_ABI {
 
@@ -35,42 +32,11 @@ public:
     }
 
 private:
-    /// The first exception of several threads.
-    class first_failure {
-    public:
-        template <class F>
-        void operator()(F const& f)
-        {
-#ifdef __cpp_exceptions
-            try {
-                f();
-            } catch (...) {
-                std::scoped_lock const lock(mutex_);
-                if (!failure_)
-                    failure_ = std::current_exception();
-            }
-#else
-            f();
-#endif
-        }
-        void rethrow() const
-        {
-#ifdef __cpp_exceptions
-            if (failure_)
-                std::rethrow_exception(failure_);
-#endif
-        }
-
-    private:
-        std::mutex mutex_{};
-        std::exception_ptr failure_{};
-    };
-
     /// Calls f(part) for each part: each thread has a range of them.
     void run(std::size_t parts, detail::part_ref f) const
     {
         std::size_t const threads = (std::min)(concurrency_, parts);
-        first_failure failure;
+        detail::first_failure failure;
         auto const run_range = [&](std::size_t thread) {
             failure([&] {
                 for (std::size_t part = detail::begin_of_part(thread, threads, parts);
@@ -78,17 +44,16 @@ private:
                     f(part);
             });
         };
-        std::vector<std::thread> running;
-        first_failure cannot_start;
-        cannot_start([&] {
-            running.reserve(threads);
-            while (running.size() + 1 < threads)
-                running.emplace_back(run_range, running.size());
-        });
-        for (std::size_t thread = running.size(); thread < threads; ++thread)
-            run_range(thread);
-        for (std::thread& each : running)
-            each.join();
+        {
+            detail::joined_threads running;
+            detail::first_failure cannot_start;
+            cannot_start([&] {
+                while (running.size() + 1 < threads)
+                    running.start(run_range, running.size());
+            });
+            for (std::size_t thread = running.size(); thread < threads; ++thread)
+                run_range(thread);
+        }
         failure.rethrow();
     }
 

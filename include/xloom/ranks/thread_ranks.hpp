@@ -4,15 +4,14 @@
 #include <algorithm>
 #include <condition_variable>
 #include <cstddef>
-#include <exception>
 #include <mutex>
 #include <span>
-#include <thread>
 #include <utility>
 #include <vector>
 
 #include <xloom/detail/core/communicator.hpp>
 #include <xloom/detail/core/error.hpp>
+#include <xloom/detail/core/threads.hpp>
 
 namespace xloom::inline XLOOM_ABI {
 
@@ -142,32 +141,18 @@ template <class F>
 void run_ranks(std::size_t size, F const& f)
 {
     detail::thread_exchange all(size);
-    std::exception_ptr first;
-    [[maybe_unused]] std::mutex mutex; // without exceptions nothing is kept
+    detail::first_failure failure;
     auto const run = [&](std::size_t rank) {
-        thread_rank const ranks(all, rank);
-#ifdef __cpp_exceptions
-        try {
-            f(ranks);
-        } catch (...) {
-            std::lock_guard const lock(mutex);
-            if (!first)
-                first = std::current_exception();
-        }
-#else
-        f(ranks);
-#endif
+        failure([&] { f(thread_rank(all, rank)); });
         all.end(rank);
     };
     {
-        std::vector<std::jthread> threads;
-        threads.reserve(size);
+        detail::joined_threads threads;
         detail::unstarted_ranks next{all};
         for (; next.rank < size; ++next.rank)
-            threads.emplace_back(run, next.rank);
+            threads.start(run, next.rank);
     }
-    if (first)
-        std::rethrow_exception(first);
+    failure.rethrow();
 }
 
 } // namespace xloom::inline XLOOM_ABI

@@ -91,7 +91,7 @@ std::vector<value> loop(call const& node)
     options.cond = std::nullopt;
     if (node.has(1))
         options.cond = item_of<bool>(node.tensor_at(1), "cond");
-    std::stop_source never;
+    xloom::stop_source never;
     options.stop = never.get_token(); // without M and cond the text has it run forever
 
     // The carried values are moved into the body, which may then reuse their memory.
