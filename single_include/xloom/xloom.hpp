@@ -171,14 +171,14 @@ inline constexpr unsigned flush_bits = 0x8040; // FTZ and DAZ of MXCSR
 inline unsigned float_control() noexcept { return _mm_getcsr(); }
 inline void set_float_control(unsigned control) noexcept { _mm_setcsr(control); }
 #elif defined(__aarch64__)
-inline constexpr unsigned long flush_bits = 1UL << 24; // FZ of FPCR
-inline unsigned long float_control() noexcept
+inline constexpr std::uint64_t flush_bits = std::uint64_t{1} << 24; // FZ of FPCR
+inline std::uint64_t float_control() noexcept
 {
-    unsigned long control;
+    std::uint64_t control;
     asm volatile("mrs %0, fpcr" : "=r"(control));
     return control;
 }
-inline void set_float_control(unsigned long control) noexcept
+inline void set_float_control(std::uint64_t control) noexcept
 {
     asm volatile("msr fpcr, %0" : : "r"(control));
 }
@@ -672,6 +672,118 @@ constexpr W* workspace_of(Env&... env) noexcept
 // A copy between two strided layouts of one shape, planned once and run many times, and that of a matrix
 // which is transposed; and the offsets of elements along the time axis.
 
+// ==== xloom/detail/core/compiler.hpp ====
+// Attributes, pragmas and functions of compilers, beside the standard's. With a compiler that has none, the
+// code is the same, but slower.
+
+#if defined(__GNUC__) || defined(__clang__)
+
+/// A function that is inlined at any level of optimisation.
+#define XLOOM_ALWAYS_INLINE [[gnu::always_inline]]
+/// A lambda that is; behind its parameters.
+#define XLOOM_ALWAYS_INLINE_LAMBDA __attribute__((always_inline))
+/// A function into which all calls are inlined.
+#define XLOOM_FLATTEN [[gnu::flatten]]
+#define XLOOM_NOINLINE [[gnu::noinline]]
+/// A function that is called rarely: not inlined, and placed apart from its callers.
+#define XLOOM_COLD [[gnu::noinline, gnu::cold]]
+/// Unrolls the loop behind it `count` times.
+#define XLOOM_UNROLL(count) XLOOM_PRAGMA(GCC unroll count)
+#define XLOOM_PRAGMA(words) _Pragma(#words)
+/// An alias of a vector of `bytes` bytes, by the extension of g++ and clang.
+#define XLOOM_VECTOR(bytes) [[gnu::vector_size(bytes)]]
+
+#else
+
+#define XLOOM_ALWAYS_INLINE
+#define XLOOM_ALWAYS_INLINE_LAMBDA
+#define XLOOM_FLATTEN
+#define XLOOM_NOINLINE
+#define XLOOM_COLD
+#define XLOOM_UNROLL(count)
+#define XLOOM_VECTOR(bytes)
+
+#endif
+
+// What g++ 12 reports falsely, between BEGIN and END: operands that its own AVX-512 intrinsics leave undefined,
+// and scoped enumerators that have the names of types.
+#if defined(__GNUC__) && !defined(__clang__)
+#define XLOOM_BEGIN_FALSE_UNINITIALIZED                                                                      \
+    XLOOM_PRAGMA(GCC diagnostic push)                                                                        \
+    XLOOM_PRAGMA(GCC diagnostic ignored "-Wuninitialized")                                                   \
+    XLOOM_PRAGMA(GCC diagnostic ignored "-Wmaybe-uninitialized")
+#define XLOOM_BEGIN_FALSE_SHADOW                                                                             \
+    XLOOM_PRAGMA(GCC diagnostic push) XLOOM_PRAGMA(GCC diagnostic ignored "-Wshadow")
+#define XLOOM_END_FALSE_WARNINGS XLOOM_PRAGMA(GCC diagnostic pop)
+#else
+#define XLOOM_BEGIN_FALSE_UNINITIALIZED
+#define XLOOM_BEGIN_FALSE_SHADOW
+#define XLOOM_END_FALSE_WARNINGS
+#endif
+
+namespace xloom::inline XLOOM_ABI::detail {
+
+/// Loads a line into the caches that Locality names: 3 all, 2 all but the first.
+template <int Locality>
+inline void prefetch_to_read([[maybe_unused]] void const* line) noexcept
+{
+#if defined(__GNUC__) || defined(__clang__)
+    __builtin_prefetch(line, 0, Locality);
+#endif
+}
+template <int Locality>
+inline void prefetch_to_write([[maybe_unused]] void const* line) noexcept
+{
+#if defined(__GNUC__) || defined(__clang__)
+    __builtin_prefetch(line, 1, Locality);
+#endif
+}
+
+/// Returns a + b, or the largest std::size_t if the sum is larger.
+constexpr std::size_t saturated_sum(std::size_t a, std::size_t b) noexcept
+{
+    std::size_t const sum = a + b;
+    return sum < a ? (std::numeric_limits<std::size_t>::max)() : sum;
+}
+
+/// Returns a * b, or the largest std::size_t if the product is larger.
+constexpr std::size_t saturated_product(std::size_t a, std::size_t b) noexcept
+{
+    constexpr std::size_t most = (std::numeric_limits<std::size_t>::max)();
+#if defined(__GNUC__) || defined(__clang__)
+    std::size_t product = 0; // a division takes longer than a small call
+    return __builtin_mul_overflow(a, b, &product) ? most : product;
+#else
+    return b != 0 && a > most / b ? most : a * b;
+#endif
+}
+
+/// Has the compiler take `value`, a number or a vector, for one that it does not know: no instruction combines
+/// its computation with its use.
+template <class T>
+XLOOM_ALWAYS_INLINE inline void forget_value([[maybe_unused]] T& value) noexcept
+{
+#if !defined(__GNUC__) && !defined(__clang__)
+#elif defined(__x86_64__) || defined(__i386__)
+    asm("" : "+v"(value));
+#elif defined(__aarch64__)
+    asm("" : "+w"(value));
+#else
+    asm("" : "+m"(value));
+#endif
+}
+
+/// Has the compiler take `items` for written, so that it neither clears them nor warns.
+template <class T>
+XLOOM_ALWAYS_INLINE inline void take_for_written([[maybe_unused]] T& items) noexcept
+{
+#if defined(__GNUC__) || defined(__clang__)
+    asm("" : "=m"(items));
+#endif
+}
+
+} // namespace xloom::inline XLOOM_ABI::detail
+
 // ==== xloom/detail/core/shape.hpp ====
 // Shapes and axes: constexpr, without xtensor, and the strided layout of a tensor in memory. The names of
 // operator and operands are parameters.
@@ -1013,12 +1125,12 @@ private:
         T all[Capacity];
     };
 
-    /// Returns uninitialized items: g++ clears them by `rep stos`, which takes longer than a small call. The
-    /// empty asm counts as a write to them; g++ 12 warns of copies otherwise.
+    /// Returns uninitialized items: g++ clears them by `rep stos`, which takes longer than a small call. g++
+    /// 12 also warns of their copies otherwise.
     static storage unwritten()
     {
         storage items;
-        asm("" : "=m"(items));
+        detail::take_for_written(items);
         return items;
     }
 
@@ -1152,9 +1264,7 @@ constexpr bool is_countable(shape const& dims, std::size_t bytes_per_element = 1
             return true;
     std::size_t bytes = bytes_per_element;
     for (std::size_t const dim : dims)
-        if (__builtin_mul_overflow(
-                bytes, dim, &bytes)) // a division for each axis takes longer than a small call
-            return false;
+        bytes = detail::saturated_product(bytes, dim);
     return bytes <= static_cast<std::size_t>((std::numeric_limits<std::ptrdiff_t>::max)());
 }
 
@@ -1369,7 +1479,7 @@ private:
     }
 
     template <class From, class To, class F>
-    [[gnu::noinline]] void walk(std::size_t axis, From* from, To* to, F const& f) const
+    XLOOM_NOINLINE void walk(std::size_t axis, From* from, To* to, F const& f) const
     {
         for (std::size_t i = 0; i < dims_[axis]; ++i, from += from_[axis], to += to_[axis])
             if (axis + 1 < dims_.size())
@@ -2769,7 +2879,7 @@ constexpr std::size_t check_length(std::string_view op, std::span<shape const> i
 ///           unequal lengths.
 /// Source    ONNX Scan-25, text and inference; ONNX's inference checks neither the directions nor the number
 ///           of their entries.
-[[gnu::noinline]] constexpr std::size_t check_scan(
+XLOOM_NOINLINE constexpr std::size_t check_scan(
     std::string_view op, std::span<shape const> inputs, std::size_t outputs, scan_options const& options)
 {
     check_count(op, inputs.size(), "scan inputs");
@@ -2788,7 +2898,7 @@ constexpr std::size_t check_length(std::string_view op, std::span<shape const> i
 /// Requires that outputs that are written in place have exactly T elements.
 ///
 /// Errors    shape_error: rank 0, an axis out of range, another length.
-[[gnu::noinline]] constexpr void check_scan_outputs(
+XLOOM_NOINLINE constexpr void check_scan_outputs(
     std::string_view op, std::span<shape const> outputs, std::size_t length, scan_options const& options)
 {
     check_time_axes(op, "scan_outputs", outputs, "scan_output_axes", options.scan_output_axes);
@@ -2804,7 +2914,7 @@ constexpr std::size_t check_length(std::string_view op, std::span<shape const> i
 /// these, and 0 for others. Requires check_scan, and check_scan_outputs or check_output_axes.
 ///
 /// Errors    option_error: another axis.
-[[gnu::noinline]] constexpr void check_fixed_axes(std::string_view op, std::string_view name,
+XLOOM_NOINLINE constexpr void check_fixed_axes(std::string_view op, std::string_view name,
     std::span<std::size_t const> fixed_ranks, std::string_view option, axes const& list)
 {
     auto const is_leading = [&](std::size_t i) {
@@ -2831,7 +2941,7 @@ constexpr std::size_t stacked_rank(std::size_t element_rank)
 /// is known.
 ///
 /// Errors    shape_error: an axis out of range.
-[[gnu::noinline]] constexpr void check_output_axes(
+XLOOM_NOINLINE constexpr void check_output_axes(
     std::string_view op, std::span<std::size_t const> element_ranks, scan_options const& options)
 {
     axes const& list = options.scan_output_axes;
@@ -2950,24 +3060,57 @@ constexpr std::int64_t check_loop_outputs(
 // ==== xloom/detail/core/loop_options.hpp ====
 // The options of loop and loop_into, and what a loop returns beside its values.
 
-#ifdef __cpp_lib_jthread
+#if defined(__cpp_lib_jthread) && !defined(XLOOM_NO_STD_STOP_TOKEN)
 
 #include <stop_token>
 
 namespace xloom::inline XLOOM_ABI {
 
+using std::stop_source;
 using std::stop_token;
 
 } // namespace xloom::inline XLOOM_ABI
 
-#else
+#else // libc++ before 20
+
+#include <atomic>
+#include <memory>
+#include <utility>
 
 namespace xloom::inline XLOOM_ABI {
 
-/// A stop token for which stop is never requested.
-struct stop_token {
-    static constexpr bool stop_possible() noexcept { return false; }
-    static constexpr bool stop_requested() noexcept { return false; }
+/// std::stop_token where the standard library lacks it: without callbacks.
+class stop_token {
+public:
+    stop_token() noexcept = default;
+
+    bool stop_possible() const noexcept { return is_requested_ != nullptr; }
+    bool stop_requested() const noexcept
+    {
+        return is_requested_ && is_requested_->load(std::memory_order_acquire);
+    }
+
+private:
+    friend class stop_source;
+    explicit stop_token(std::shared_ptr<std::atomic<bool> const> is_requested) noexcept
+        : is_requested_(std::move(is_requested))
+    {}
+
+    std::shared_ptr<std::atomic<bool> const> is_requested_{};
+};
+
+/// std::stop_source where the standard library lacks it.
+class stop_source {
+public:
+    stop_token get_token() const noexcept { return stop_token(is_requested_); }
+    bool stop_possible() const noexcept { return true; }
+    bool stop_requested() const noexcept { return is_requested_->load(std::memory_order_acquire); }
+
+    /// Returns true if this call is the first to request the stop.
+    bool request_stop() const noexcept { return !is_requested_->exchange(true, std::memory_order_acq_rel); }
+
+private:
+    std::shared_ptr<std::atomic<bool>> is_requested_ = std::make_shared<std::atomic<bool>>(false);
 };
 
 } // namespace xloom::inline XLOOM_ABI
@@ -3586,9 +3729,9 @@ public:
     }
 
 private:
-    [[gnu::noinline]] void write_back_block() { scatter_(items_.data(), take_place()); }
+    XLOOM_NOINLINE void write_back_block() { scatter_(items_.data(), take_place()); }
 
-    [[gnu::noinline]] void write_back_filled()
+    XLOOM_NOINLINE void write_back_filled()
     {
         kernel::strided_copy const scatter = time_.unpack_copy(filled_, extent_.spacing);
         scatter(items_.data(), take_place());
@@ -3604,7 +3747,7 @@ private:
         return place;
     }
 
-    [[gnu::noinline]] void gather()
+    XLOOM_NOINLINE void gather()
     {
         std::size_t const count = (std::min)(extent_.capacity, left_);
         if (count < extent_.capacity)
@@ -3666,7 +3809,7 @@ public:
     void leave() { ++position_; }
 
 private:
-    [[gnu::noinline]] void gather()
+    XLOOM_NOINLINE void gather()
     {
         position_ = 0;
         filled_ = (std::min)(extent_.capacity, left_);
@@ -4451,7 +4594,7 @@ constexpr byte_range bytes_of(memory_block const& block)
 ///
 /// The bytes of a are lowest_a + sum(i * stride), those of b lowest_b + sum(j * stride). Counting those of b
 /// down from its highest byte puts both sums on one side, with positive signs.
-[[gnu::noinline]] constexpr bool share_byte(
+XLOOM_NOINLINE constexpr bool share_byte(
     memory_block const& a, memory_block const& b, std::uintmax_t highest_b_from_lowest_a)
 {
     overlap_equation equation;
@@ -4465,7 +4608,7 @@ constexpr byte_range bytes_of(memory_block const& block)
 
 /// True if the blocks share a byte. Cost: a few ns if their ranges do not intersect, else 0.1 to 0.3 us for
 /// usual layouts of any size.
-[[gnu::noinline]] constexpr bool overlap(memory_block const& a, memory_block const& b)
+XLOOM_NOINLINE constexpr bool overlap(memory_block const& a, memory_block const& b)
 {
     detail::byte_range const in_a = detail::bytes_of(a), in_b = detail::bytes_of(b);
     return detail::intersect(in_a, in_b) && detail::share_byte(a, b, in_b.highest - in_a.lowest);
@@ -4655,7 +4798,7 @@ constexpr void find_shared_memory(
 ///
 /// Errors    overlap_error: every pair is named.
 /// Cost      a few ns for each pair whose byte ranges do not intersect.
-[[gnu::noinline]] constexpr void check_written(
+XLOOM_NOINLINE constexpr void check_written(
     std::string_view op, std::span<operand_memory const> written, std::span<operand_memory const> read)
 {
     bool is_shared = false;
@@ -5195,7 +5338,7 @@ bool have_leading_length(std::tuple<Xs...> const& operands, std::size_t length)
 
 /// Checks the shapes of the operands and the options, and returns the number of iterations.
 template <bool LeadingAxis, class Inputs, class Outputs>
-[[gnu::noinline]] std::size_t check_scan_into(
+XLOOM_NOINLINE std::size_t check_scan_into(
     std::string_view op, Inputs const& inputs, Outputs const& outputs, scan_options const& options)
 {
     std::size_t const length = check_scan(op, detail::shapes_of(inputs), std::tuple_size_v<Outputs>, options);
@@ -6550,31 +6693,32 @@ concept ordered = !array_like<T> && requires(T const& a) {
     static_cast<bool>(a != a);
 };
 
-/// Returns the result of an operation, which compilers then do not combine with the operation that uses it,
-/// where the target has an instruction for a product and a sum.
-///
-/// Why the empty asm: a compiler contracts a product and a sum to one instruction where the processor has it,
+/// True if a compiler may contract a product and a sum of Ts to one instruction: where the processor has it,
 /// so that the bits of a result would depend on the target. The x87 unit, which computes long double, has
 /// none.
 template <class T>
-[[gnu::always_inline]] constexpr T uncombined(T result)
-{
-    if (!std::is_constant_evaluated()) {
+inline constexpr bool may_contract =
 #if defined(__FMA__) || defined(__FMA4__) || defined(__AVX512F__)
-        if constexpr (!std::same_as<T, long double>)
-            asm("" : "+v"(result));
-#elif defined(__aarch64__)
-        asm("" : "+w"(result));
-#elif !defined(__x86_64__) && !defined(__i386__)
-        asm("" : "+m"(result));
+    !std::same_as<T, long double>;
+#elif defined(__x86_64__) || defined(__i386__)
+    false;
+#else
+    true;
 #endif
-    }
+
+/// Returns the result of an operation, which compilers then do not contract with the operation that uses it.
+template <class T>
+XLOOM_ALWAYS_INLINE constexpr T uncombined(T result)
+{
+    if constexpr (may_contract<T>)
+        if (!std::is_constant_evaluated())
+            forget_value(result);
     return result;
 }
 
 /// Returns a product, rounded before it is used.
 template <class T>
-[[gnu::always_inline]] constexpr T rounded_product(T const& a, T const& b)
+XLOOM_ALWAYS_INLINE constexpr T rounded_product(T const& a, T const& b)
 {
     T const product = a * b;
     return detail::uncombined(product);
@@ -6958,12 +7102,7 @@ constexpr detail::activation_list parse_activations(std::string_view op,
 #endif
 #endif
 
-// g++ 12 reports the operands that its AVX-512 intrinsics leave undefined as errors of the caller.
-#if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wuninitialized"
-#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
-#endif
+XLOOM_BEGIN_FALSE_UNINITIALIZED
 
 namespace xloom::inline XLOOM_ABI::kernel {
 
@@ -7157,14 +7296,14 @@ T sum_of(batch_t<T> const& batch)
 #endif
 }
 
-/// Returns a batch that is in a register. Why the empty asm: g++ repeats a load in each instruction that uses
+/// Returns a batch that is in a register. Why: g++ repeats a load in each instruction that uses
 /// the batch, and processors load two of them a cycle.
 template <class T>
 batch_t<T> in_register(std::type_identity_t<batch_t<T>> batch)
 {
 #if defined(__x86_64__) && !defined(XLOOM_NO_SIMD)
     if constexpr (has_simd<T>)
-        asm("" : "+v"(batch.data));
+        forget_value(batch.data);
 #endif
     return batch;
 }
@@ -7231,7 +7370,7 @@ void store_first(std::type_identity_t<batch_t<T>> const& batch, T* to, std::size
 /// Why the remainder uses a batch too: an item's result must not depend on its position. Why flatten: f's
 /// constants stay in registers only if all its calls are inlined, which g++ does not always do.
 template <class T, class F>
-[[gnu::flatten]] void map(T const* x, T* y, std::size_t count, F const& f)
+XLOOM_FLATTEN void map(T const* x, T* y, std::size_t count, F const& f)
 {
     std::size_t i = 0;
     for (; i + batch_size<T> <= count; i += batch_size<T>)
@@ -7243,16 +7382,9 @@ template <class T, class F>
 
 } // namespace xloom::inline XLOOM_ABI::kernel
 
-#if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC diagnostic pop
-#endif
+XLOOM_END_FALSE_WARNINGS
 
-// False positives of g++ 12, as in kernel/simd.hpp.
-#if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wuninitialized"
-#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
-#endif
+XLOOM_BEGIN_FALSE_UNINITIALIZED
 
 namespace xloom::inline XLOOM_ABI::kernel::detail {
 
@@ -7459,9 +7591,7 @@ V tanh_of(V const& x)
 
 } // namespace xloom::inline XLOOM_ABI::kernel::detail
 
-#if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC diagnostic pop
-#endif
+XLOOM_END_FALSE_WARNINGS
 
 namespace xloom::inline XLOOM_ABI::kernel {
 
@@ -7764,12 +7894,7 @@ struct gate {
 // Traits of numbers and SIMD batches for code that takes both, and further functions of them: item by item
 // where xsimd's are wrong.
 
-// False positives of g++ 12, as in kernel/simd.hpp.
-#if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wuninitialized"
-#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
-#endif
+XLOOM_BEGIN_FALSE_UNINITIALIZED
 
 namespace xloom::inline XLOOM_ABI::kernel {
 
@@ -7942,16 +8067,9 @@ V erf_of(V const& x)
 
 } // namespace xloom::inline XLOOM_ABI::kernel
 
-#if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC diagnostic pop
-#endif
+XLOOM_END_FALSE_WARNINGS
 
-// False positives of g++ 12, as in kernel/simd.hpp.
-#if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wuninitialized"
-#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
-#endif
+XLOOM_BEGIN_FALSE_UNINITIALIZED
 
 namespace xloom::inline XLOOM_ABI::kernel {
 
@@ -8168,7 +8286,7 @@ private:
 
 /// Returns y, but of_item(x) for the items of x beyond the limit of an angle.
 template <class Item, class V>
-[[gnu::noinline, gnu::cold]] V with_large_items(Item const& of_item, V const& x, V const& y)
+XLOOM_COLD V with_large_items(Item const& of_item, V const& x, V const& y)
 {
     using T = batch_item_t<V>;
     return item_by_item(
@@ -8402,9 +8520,7 @@ V lane_sigmoid(V const& x)
 
 } // namespace xloom::inline XLOOM_ABI::kernel
 
-#if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC diagnostic pop
-#endif
+XLOOM_END_FALSE_WARNINGS
 
 // ==== xloom/detail/scan/lanes.hpp ====
 // The numbers of several sequences, one in each SIMD lane, which the body of scan_lanes computes with.
@@ -8446,7 +8562,7 @@ struct lanes_of {
 };
 template <class T>
 struct lanes_of<T, true> {
-    typedef T type __attribute__((vector_size(lane_bytes)));
+    using type XLOOM_VECTOR(lane_bytes) = T;
     static constexpr std::size_t count = lane_bytes / sizeof(T);
 };
 
@@ -8468,7 +8584,7 @@ template <class T>
 using lane_numbers = std::make_index_sequence<lane_count<T>>;
 
 template <class T>
-[[gnu::always_inline]] inline lanes_t<T> load_lanes(T const* from)
+XLOOM_ALWAYS_INLINE inline lanes_t<T> load_lanes(T const* from)
 {
     lanes_t<T> lanes;
     std::memcpy(&lanes, from, sizeof lanes);
@@ -8476,7 +8592,7 @@ template <class T>
 }
 
 template <class T>
-[[gnu::always_inline]] inline void store_lanes(T* to, std::type_identity_t<lanes_t<T>> const& lanes)
+XLOOM_ALWAYS_INLINE inline void store_lanes(T* to, std::type_identity_t<lanes_t<T>> const& lanes)
 {
     std::memcpy(to, &lanes, sizeof lanes);
 }
@@ -8484,7 +8600,7 @@ template <class T>
 namespace detail {
 
 template <class T, std::size_t... I>
-[[gnu::always_inline]] inline lanes_t<T> broadcast(T x, std::index_sequence<I...>)
+XLOOM_ALWAYS_INLINE inline lanes_t<T> broadcast(T x, std::index_sequence<I...>)
 {
     return lanes_t<T>{(static_cast<void>(I), x)...};
 }
@@ -8493,14 +8609,14 @@ template <class T, std::size_t... I>
 
 /// Returns a vector whose lanes all are x.
 template <class T>
-[[gnu::always_inline]] inline lanes_t<T> broadcast(T x)
+XLOOM_ALWAYS_INLINE inline lanes_t<T> broadcast(T x)
 {
     return detail::broadcast(x, lane_numbers<T>{});
 }
 
 /// True if a comparison of lanes of at least 32 bits is true for all of them.
 template <class Mask>
-[[gnu::always_inline]] inline bool all_lanes(Mask const& mask)
+XLOOM_ALWAYS_INLINE inline bool all_lanes(Mask const& mask)
 {
 #if defined(XLOOM_NO_SIMD)
     return static_cast<bool>(mask);
@@ -8531,7 +8647,7 @@ namespace detail {
 
 /// A mask of the first `count` lanes, or of all.
 template <class T>
-[[gnu::always_inline]] inline auto lane_mask(std::size_t count)
+XLOOM_ALWAYS_INLINE inline auto lane_mask(std::size_t count)
 {
     using mask = std::conditional_t<sizeof(T) == 4, __mmask16, __mmask8>;
     return static_cast<mask>((1U << (std::min)(count, lane_count<T>)) - 1);
@@ -8543,10 +8659,10 @@ namespace detail {
 
 /// A vector of the type T whose first `count` lanes, or all, have all bits set, the others none.
 template <class T>
-[[gnu::always_inline]] inline __m256i lane_mask(std::size_t count)
+XLOOM_ALWAYS_INLINE inline __m256i lane_mask(std::size_t count)
 {
     using item = signed_integer<sizeof(T)>;
-    typedef item vector __attribute__((vector_size(lane_bytes)));
+    using vector XLOOM_VECTOR(lane_bytes) = item;
     vector numbers{};
     for (std::size_t i = 0; i < lane_count<T>; ++i)
         numbers[i] = static_cast<item>(i);
@@ -8559,7 +8675,7 @@ template <class T>
 
 /// Loads the first `count` lanes of a vector, or all; the others are those of `others`. Reads no other items.
 template <class T>
-[[gnu::always_inline]] inline lanes_t<T> load_first_lanes(
+XLOOM_ALWAYS_INLINE inline lanes_t<T> load_first_lanes(
     T const* from, std::size_t count, std::type_identity_t<lanes_t<T>> const& others)
 {
 #if defined(__AVX512F__) && !defined(XLOOM_NO_SIMD)
@@ -8589,7 +8705,7 @@ template <class T>
 
 /// Stores the first `count` lanes of a vector, or all.
 template <class T>
-[[gnu::always_inline]] inline void store_first_lanes(
+XLOOM_ALWAYS_INLINE inline void store_first_lanes(
     T* to, std::type_identity_t<lanes_t<T>> const& lanes, std::size_t count)
 {
 #if defined(__AVX512F__) && !defined(XLOOM_NO_SIMD)
@@ -8613,45 +8729,45 @@ template <class T>
 namespace detail {
 
 template <class V, std::size_t... I>
-[[gnu::always_inline]] inline V reverse_lanes(V const& x, std::index_sequence<I...>)
+XLOOM_ALWAYS_INLINE inline V reverse_lanes(V const& x, std::index_sequence<I...>)
 {
     return __builtin_shufflevector(x, x, static_cast<int>(sizeof...(I) - 1 - I)...);
 }
 
 /// Returns every second lane of a and then of b, from lane First on.
 template <std::size_t First, class V, std::size_t... I>
-[[gnu::always_inline]] inline V every_second_lane(V const& a, V const& b, std::index_sequence<I...>)
+XLOOM_ALWAYS_INLINE inline V every_second_lane(V const& a, V const& b, std::index_sequence<I...>)
 {
     return __builtin_shufflevector(a, b, static_cast<int>(2 * I + First)...);
 }
 
 template <class V, std::size_t... I>
-[[gnu::always_inline]] inline V last_lane(V const& x, std::index_sequence<I...>)
+XLOOM_ALWAYS_INLINE inline V last_lane(V const& x, std::index_sequence<I...>)
 {
     return __builtin_shufflevector(x, x, static_cast<int>(sizeof...(I) - 1 + 0 * I)...);
 }
 
 template <class V, std::size_t... I>
-[[gnu::always_inline]] inline V shift_lanes(V const& before, V const& x, std::index_sequence<I...>)
+XLOOM_ALWAYS_INLINE inline V shift_lanes(V const& before, V const& x, std::index_sequence<I...>)
 {
     return __builtin_shufflevector(before, x, static_cast<int>(sizeof...(I) - 1 + I)...);
 }
 
 template <std::size_t Half, class V, std::size_t... I>
-[[gnu::always_inline]] inline V spread_lanes(V const& x, V const& others, std::index_sequence<I...>)
+XLOOM_ALWAYS_INLINE inline V spread_lanes(V const& x, V const& others, std::index_sequence<I...>)
 {
     return __builtin_shufflevector(x, others,
         static_cast<int>((I & Half) != 0 ? (I & ~(2 * Half - 1)) + Half - 1 : sizeof...(I) + I)...);
 }
 
 template <std::size_t Distance, class V, std::size_t... I>
-[[gnu::always_inline]] inline V rotate_lanes(V const& x, std::index_sequence<I...>)
+XLOOM_ALWAYS_INLINE inline V rotate_lanes(V const& x, std::index_sequence<I...>)
 {
     return __builtin_shufflevector(x, x, static_cast<int>((I + Distance) % sizeof...(I))...);
 }
 
 template <std::size_t Half, class V, std::size_t... I>
-[[gnu::always_inline]] inline V merge_halves(V const& lower, V const& upper, std::index_sequence<I...>)
+XLOOM_ALWAYS_INLINE inline V merge_halves(V const& lower, V const& upper, std::index_sequence<I...>)
 {
     return __builtin_shufflevector(lower, upper, static_cast<int>((I & Half) != 0 ? sizeof...(I) + I : I)...);
 }
@@ -8660,42 +8776,42 @@ template <std::size_t Half, class V, std::size_t... I>
 
 /// Returns the lanes in the opposite order.
 template <class T>
-[[gnu::always_inline]] inline lanes_t<T> reverse_lanes(lanes_t<T> const& x)
+XLOOM_ALWAYS_INLINE inline lanes_t<T> reverse_lanes(lanes_t<T> const& x)
 {
     return detail::reverse_lanes(x, lane_numbers<T>{});
 }
 
 /// Returns a vector whose lanes all are the last lane of x.
 template <class T>
-[[gnu::always_inline]] inline lanes_t<T> last_lane(lanes_t<T> const& x)
+XLOOM_ALWAYS_INLINE inline lanes_t<T> last_lane(lanes_t<T> const& x)
 {
     return detail::last_lane(x, lane_numbers<T>{});
 }
 
 /// Returns the lanes moved down by a distance: lane i is lane i + Distance of x, modulo the number of lanes.
 template <class T, std::size_t Distance>
-[[gnu::always_inline]] inline lanes_t<T> rotate_lanes(lanes_t<T> const& x)
+XLOOM_ALWAYS_INLINE inline lanes_t<T> rotate_lanes(lanes_t<T> const& x)
 {
     return detail::rotate_lanes<Distance>(x, lane_numbers<T>{});
 }
 
 /// Returns lanes 0, 2, 4, ... of a and then of b.
 template <class T>
-[[gnu::always_inline]] inline lanes_t<T> even_lanes(lanes_t<T> const& a, lanes_t<T> const& b)
+XLOOM_ALWAYS_INLINE inline lanes_t<T> even_lanes(lanes_t<T> const& a, lanes_t<T> const& b)
 {
     return detail::every_second_lane<0>(a, b, lane_numbers<T>{});
 }
 
 /// Returns lanes 1, 3, 5, ... of a and then of b.
 template <class T>
-[[gnu::always_inline]] inline lanes_t<T> odd_lanes(lanes_t<T> const& a, lanes_t<T> const& b)
+XLOOM_ALWAYS_INLINE inline lanes_t<T> odd_lanes(lanes_t<T> const& a, lanes_t<T> const& b)
 {
     return detail::every_second_lane<1>(a, b, lane_numbers<T>{});
 }
 
 /// Returns the last lane of `before`, then all lanes of x but the last.
 template <class T>
-[[gnu::always_inline]] inline lanes_t<T> shift_lanes(lanes_t<T> const& before, lanes_t<T> const& x)
+XLOOM_ALWAYS_INLINE inline lanes_t<T> shift_lanes(lanes_t<T> const& before, lanes_t<T> const& x)
 {
     return detail::shift_lanes(before, x, lane_numbers<T>{});
 }
@@ -8703,14 +8819,14 @@ template <class T>
 /// Returns a vector whose upper halves, the lanes whose number has the bit `Half`, are the last lane of the
 /// lower half of x before them; its lower halves are those of `others`.
 template <class T, std::size_t Half>
-[[gnu::always_inline]] inline lanes_t<T> spread_lanes(lanes_t<T> const& x, lanes_t<T> const& others)
+XLOOM_ALWAYS_INLINE inline lanes_t<T> spread_lanes(lanes_t<T> const& x, lanes_t<T> const& others)
 {
     return detail::spread_lanes<Half>(x, others, lane_numbers<T>{});
 }
 
 /// Returns the lower halves of one vector and the upper halves of another.
 template <class T, std::size_t Half>
-[[gnu::always_inline]] inline lanes_t<T> merge_halves(lanes_t<T> const& lower, lanes_t<T> const& upper)
+XLOOM_ALWAYS_INLINE inline lanes_t<T> merge_halves(lanes_t<T> const& lower, lanes_t<T> const& upper)
 {
     return detail::merge_halves<Half>(lower, upper, lane_numbers<T>{});
 }
@@ -9568,7 +9684,7 @@ inline constexpr auto limit_of = detail::power_of_two<detail::compared_t<T>>(Exp
 
 /// Returns |x|; of a complex number, |real| + |imag|.
 template <std::floating_point T>
-[[gnu::always_inline]] inline T magnitude(T x)
+XLOOM_ALWAYS_INLINE inline T magnitude(T x)
 {
     return std::abs(x);
 }
@@ -9585,7 +9701,7 @@ inline T magnitude(std::complex<T> const& x)
 }
 template <rounded_number V>
     requires(!std::is_class_v<V> && !std::is_arithmetic_v<V>)
-[[gnu::always_inline]] inline V magnitude(V const& x)
+XLOOM_ALWAYS_INLINE inline V magnitude(V const& x)
 {
     using bits = signed_integer<sizeof(scalar_of<V>)>;
     using lanes = lanes_t<bits>;
@@ -9594,39 +9710,39 @@ template <rounded_number V>
 }
 
 /// Returns a and b, for each lane.
-[[gnu::always_inline]] inline bool both(bool a, bool b) { return a && b; }
+XLOOM_ALWAYS_INLINE inline bool both(bool a, bool b) { return a && b; }
 template <class Mask>
     requires(!std::is_arithmetic_v<Mask>)
-[[gnu::always_inline]] inline Mask both(Mask const& a, Mask const& b)
+XLOOM_ALWAYS_INLINE inline Mask both(Mask const& a, Mask const& b)
 {
     return a & b;
 }
 
 /// True if a condition is true for all lanes.
-[[gnu::always_inline]] inline bool all_of(bool is_true) { return is_true; }
+XLOOM_ALWAYS_INLINE inline bool all_of(bool is_true) { return is_true; }
 template <class Mask>
     requires(!std::is_arithmetic_v<Mask>)
-[[gnu::always_inline]] inline bool all_of(Mask const& are_true)
+XLOOM_ALWAYS_INLINE inline bool all_of(Mask const& are_true)
 {
     return kernel::all_lanes(are_true);
 }
 
 /// Returns a where a condition is true, else b.
 template <class Mask, class V>
-[[gnu::always_inline]] inline V choose(Mask const& is_true, V const& a, V const& b)
+XLOOM_ALWAYS_INLINE inline V choose(Mask const& is_true, V const& a, V const& b)
 {
     return is_true ? a : b;
 }
 
 /// True, for each lane, if magnitude(x) <= 2^High.
 template <int High, class V>
-[[gnu::always_inline]] inline auto is_at_most(V const& x)
+XLOOM_ALWAYS_INLINE inline auto is_at_most(V const& x)
 {
     return kernel::magnitude(x) <= limit_of<scalar_of<V>, High>;
 }
 /// True, for each lane, if 2^Low <= magnitude(x) <= 2^High.
 template <int Low, int High, class V>
-[[gnu::always_inline]] inline auto is_within(V const& x)
+XLOOM_ALWAYS_INLINE inline auto is_within(V const& x)
 {
     auto const size = kernel::magnitude(x);
     return kernel::both(size >= limit_of<scalar_of<V>, Low>, size <= limit_of<scalar_of<V>, High>);
@@ -9645,24 +9761,24 @@ struct ordered_product {
 
     /// True if a scan may begin with a value, and may have a result after an element.
     template <class V>
-    [[gnu::always_inline]] static auto is_safe_start(V const& before)
+    XLOOM_ALWAYS_INLINE static auto is_safe_start(V const& before)
     {
         return kernel::is_within<-e, e>(before);
     }
     template <class V>
-    [[gnu::always_inline]] static auto is_safe(V const&, V const& result)
+    XLOOM_ALWAYS_INLINE static auto is_safe(V const&, V const& result)
     {
         return kernel::is_within<-e, e>(result);
     }
 
     /// True if so with a margin: what begins so, and goes on with results of its own that are so, is safe.
     template <class V>
-    [[gnu::always_inline]] static auto is_clear_start(V const& before)
+    XLOOM_ALWAYS_INLINE static auto is_clear_start(V const& before)
     {
         return kernel::is_within<1 - e / 2, e / 2 - 1>(before);
     }
     template <class V>
-    [[gnu::always_inline]] static auto is_clear(V const&, V const& result)
+    XLOOM_ALWAYS_INLINE static auto is_clear(V const&, V const& result)
     {
         return is_clear_start(result);
     }
@@ -9721,7 +9837,7 @@ inline constexpr bool is_clear_by_elements = requires(V const& x) { Rule::is_cle
 
 /// True, for each lane, if the result after element x is clear by an operator's rule.
 template <class Rule, class V>
-[[gnu::always_inline]] inline auto is_clear(V const& x, V const& result)
+XLOOM_ALWAYS_INLINE inline auto is_clear(V const& x, V const& result)
 {
     if constexpr (is_clear_by_elements<Rule, V>)
         return Rule::is_clear(x);
@@ -9773,10 +9889,10 @@ using mask_part =
 
 /// Calls f(0), f(1), ..., without a loop.
 template <std::size_t Count, class F>
-[[gnu::always_inline]] inline void for_each_part(F const& f)
+XLOOM_ALWAYS_INLINE inline void for_each_part(F const& f)
 {
-    [&]<std::size_t... I>(std::index_sequence<I...>) __attribute__((always_inline)) { (f(I), ...); }
-    (std::make_index_sequence<Count>());
+    [&]<std::size_t... I>(std::index_sequence<I...>)
+        XLOOM_ALWAYS_INLINE_LAMBDA { (f(I), ...); }(std::make_index_sequence<Count>());
 }
 
 /// Requires a body that does not branch on lanes.
@@ -9816,7 +9932,7 @@ public:
     using part = detail::mask_part<Bytes>;
     static constexpr std::size_t parts = N / kernel::lane_count<detail::signed_integer<Bytes>>;
 
-    [[gnu::always_inline]] part const& operator[](std::size_t i) const { return parts_[i]; }
+    XLOOM_ALWAYS_INLINE part const& operator[](std::size_t i) const { return parts_[i]; }
 
     template <std::same_as<bool> To>
     operator To() const
@@ -9824,15 +9940,15 @@ public:
         return detail::no_branch<To>::holds();
     }
 
-    [[gnu::always_inline]] friend lane_mask operator&(lane_mask const& a, lane_mask const& b)
+    XLOOM_ALWAYS_INLINE friend lane_mask operator&(lane_mask const& a, lane_mask const& b)
     {
         return made([&](std::size_t i) { return static_cast<part>(a[i] & b[i]); });
     }
-    [[gnu::always_inline]] friend lane_mask operator|(lane_mask const& a, lane_mask const& b)
+    XLOOM_ALWAYS_INLINE friend lane_mask operator|(lane_mask const& a, lane_mask const& b)
     {
         return made([&](std::size_t i) { return static_cast<part>(a[i] | b[i]); });
     }
-    [[gnu::always_inline]] friend lane_mask operator!(lane_mask const& a)
+    XLOOM_ALWAYS_INLINE friend lane_mask operator!(lane_mask const& a)
     {
         return made([&](std::size_t i) {
             if constexpr (std::same_as<part, bool>)
@@ -9844,7 +9960,7 @@ public:
 
     /// Returns the mask whose parts are f(0), f(1), ...
     template <class F>
-    [[gnu::always_inline]] static lane_mask made(F const& f)
+    XLOOM_ALWAYS_INLINE static lane_mask made(F const& f)
     {
         lane_mask mask;
         detail::for_each_part<parts>([&](std::size_t i) { mask.parts_[i] = f(i); });
@@ -9875,25 +9991,25 @@ public:
 
     lanes() = default;
     /// Copies vector by vector: g++ 12 copies an array of them 16 bytes at a time, through the stack.
-    [[gnu::always_inline]] lanes(lanes const& from)
+    XLOOM_ALWAYS_INLINE lanes(lanes const& from)
     {
         detail::for_each_part<parts>([&](std::size_t i) { parts_[i] = from[i]; });
     }
-    [[gnu::always_inline]] lanes& operator=(lanes const& from)
+    XLOOM_ALWAYS_INLINE lanes& operator=(lanes const& from)
     {
         detail::for_each_part<parts>([&](std::size_t i) { parts_[i] = from[i]; });
         return *this;
     }
     template <class Number>
         requires std::is_arithmetic_v<Number>
-    [[gnu::always_inline]] lanes(Number x)
+    XLOOM_ALWAYS_INLINE lanes(Number x)
     {
         if constexpr (detail::number_beside_lanes<Number, T>::holds())
             *this = made([&](std::size_t) { return kernel::broadcast(static_cast<T>(x)); });
     }
     /// Converts each number as static_cast does.
     template <class From>
-    [[gnu::always_inline]] explicit lanes(lanes<From, N> const& from)
+    XLOOM_ALWAYS_INLINE explicit lanes(lanes<From, N> const& from)
     {
         if constexpr (sizeof(From) == sizeof(T) && kernel::has_lanes<T>) {
             *this = made([&](std::size_t i) { return __builtin_convertvector(from[i], part); });
@@ -9907,37 +10023,37 @@ public:
         }
     }
 
-    [[gnu::always_inline]] static lanes load(T const* from)
+    XLOOM_ALWAYS_INLINE static lanes load(T const* from)
     {
         return made([&](std::size_t i) { return kernel::load_lanes(from + i * kernel::lane_count<T>); });
     }
-    [[gnu::always_inline]] void store(T* to) const
+    XLOOM_ALWAYS_INLINE void store(T* to) const
     {
         detail::for_each_part<parts>(
             [&](std::size_t i) { kernel::store_lanes(to + i * kernel::lane_count<T>, parts_[i]); });
     }
 
     /// One of the vectors that hold the numbers.
-    [[gnu::always_inline]] part const& operator[](std::size_t i) const { return parts_[i]; }
+    XLOOM_ALWAYS_INLINE part const& operator[](std::size_t i) const { return parts_[i]; }
 
     /// Returns the lanes whose vectors are f(0), f(1), ...
     template <class F>
-    [[gnu::always_inline]] static lanes made(F const& f)
+    XLOOM_ALWAYS_INLINE static lanes made(F const& f)
     {
         lanes x;
         detail::for_each_part<parts>([&](std::size_t i) { x.parts_[i] = f(i); });
         return x;
     }
 
-    [[gnu::always_inline]] friend lanes operator+(lanes const& a, lanes const& b)
+    XLOOM_ALWAYS_INLINE friend lanes operator+(lanes const& a, lanes const& b)
     {
         return made([&](std::size_t i) { return a[i] + b[i]; });
     }
-    [[gnu::always_inline]] friend lanes operator-(lanes const& a, lanes const& b)
+    XLOOM_ALWAYS_INLINE friend lanes operator-(lanes const& a, lanes const& b)
     {
         return made([&](std::size_t i) { return a[i] - b[i]; });
     }
-    [[gnu::always_inline]] friend lanes operator*(lanes const& a, lanes const& b)
+    XLOOM_ALWAYS_INLINE friend lanes operator*(lanes const& a, lanes const& b)
     {
         return made([&](std::size_t i) {
             if constexpr (std::floating_point<T>)
@@ -9946,23 +10062,23 @@ public:
                 return a[i] * b[i];
         });
     }
-    [[gnu::always_inline]] friend lanes operator/(lanes const& a, lanes const& b)
+    XLOOM_ALWAYS_INLINE friend lanes operator/(lanes const& a, lanes const& b)
     {
         return made([&](std::size_t i) { return a[i] / b[i]; });
     }
-    [[gnu::always_inline]] friend lanes operator-(lanes const& a)
+    XLOOM_ALWAYS_INLINE friend lanes operator-(lanes const& a)
     {
         return made([&](std::size_t i) { return -a[i]; });
     }
-    [[gnu::always_inline]] friend lanes operator+(lanes const& a) { return a; }
+    XLOOM_ALWAYS_INLINE friend lanes operator+(lanes const& a) { return a; }
 
-    [[gnu::always_inline]] friend lanes& operator+=(lanes& a, lanes const& b) { return a = a + b; }
-    [[gnu::always_inline]] friend lanes& operator-=(lanes& a, lanes const& b) { return a = a - b; }
-    [[gnu::always_inline]] friend lanes& operator*=(lanes& a, lanes const& b) { return a = a * b; }
-    [[gnu::always_inline]] friend lanes& operator/=(lanes& a, lanes const& b) { return a = a / b; }
+    XLOOM_ALWAYS_INLINE friend lanes& operator+=(lanes& a, lanes const& b) { return a = a + b; }
+    XLOOM_ALWAYS_INLINE friend lanes& operator-=(lanes& a, lanes const& b) { return a = a - b; }
+    XLOOM_ALWAYS_INLINE friend lanes& operator*=(lanes& a, lanes const& b) { return a = a * b; }
+    XLOOM_ALWAYS_INLINE friend lanes& operator/=(lanes& a, lanes const& b) { return a = a / b; }
 
 #define XLOOM_COMPARISON(op)                                                                                 \
-    [[gnu::always_inline]] friend mask operator op(lanes const& a, lanes const& b)                           \
+    XLOOM_ALWAYS_INLINE friend mask operator op(lanes const& a, lanes const& b)                              \
     {                                                                                                        \
         return mask::made([&](std::size_t i) { return (typename mask::part)(a[i] op b[i]); });               \
     }
@@ -9975,7 +10091,7 @@ public:
 #undef XLOOM_COMPARISON
 
 #define XLOOM_INTEGER_OPERATOR(op)                                                                           \
-    [[gnu::always_inline]] friend lanes operator op(lanes const& a, lanes const& b)                          \
+    XLOOM_ALWAYS_INLINE friend lanes operator op(lanes const& a, lanes const& b)                             \
         requires std::integral<T>                                                                            \
     {                                                                                                        \
         return made([&](std::size_t i) { return a[i] op b[i]; });                                            \
@@ -10019,7 +10135,7 @@ using either_lanes = std::conditional_t<is_lanes<A>, A, B>;
 /// Returns a where the condition is true, else b: lane by lane; for a bool one of the two.
 template <std::size_t Bytes, std::size_t N, class A, class B>
     requires(detail::is_lanes<A> || detail::is_lanes<B>)
-[[gnu::always_inline]] inline auto select(lane_mask<Bytes, N> const& condition, A const& a, B const& b)
+XLOOM_ALWAYS_INLINE inline auto select(lane_mask<Bytes, N> const& condition, A const& a, B const& b)
 {
     using result = detail::either_lanes<A, B>;
     if constexpr (detail::chosen_by_comparison<typename result::item, Bytes>::holds()) {
@@ -10031,7 +10147,7 @@ template <std::size_t Bytes, std::size_t N, class A, class B>
 }
 /// As above, of numbers that are the same in all lanes.
 template <std::size_t Bytes, std::size_t N, lane_item T>
-[[gnu::always_inline]] inline lanes<T, N> select(lane_mask<Bytes, N> const& condition, T a, T b)
+XLOOM_ALWAYS_INLINE inline lanes<T, N> select(lane_mask<Bytes, N> const& condition, T a, T b)
 {
     return select(condition, lanes<T, N>(a), lanes<T, N>(b));
 }
@@ -10044,7 +10160,7 @@ constexpr T select(bool condition, T const& a, std::type_identity_t<T> const& b)
 
 /// Returns |x|, without the sign of -0 and NaN.
 template <lane_item T, std::size_t N>
-[[gnu::always_inline]] inline lanes<T, N> abs(lanes<T, N> const& x)
+XLOOM_ALWAYS_INLINE inline lanes<T, N> abs(lanes<T, N> const& x)
 {
     if constexpr (std::integral<T>)
         return select(x < T(0), -x, x);
@@ -10064,7 +10180,7 @@ T abs(T x)
 /// Returns b if b < a, else a: NaN if a is NaN, or both are.
 template <class A, class B>
     requires(detail::is_lanes<A> || detail::is_lanes<B>)
-[[gnu::always_inline]] inline auto(min)(A const& a, B const& b)
+XLOOM_ALWAYS_INLINE inline auto(min)(A const& a, B const& b)
 {
     using result = detail::either_lanes<A, B>;
     result const first = a, second = b;
@@ -10073,7 +10189,7 @@ template <class A, class B>
 /// Returns b if a < b, else a: NaN if a is NaN, or both are.
 template <class A, class B>
     requires(detail::is_lanes<A> || detail::is_lanes<B>)
-[[gnu::always_inline]] inline auto(max)(A const& a, B const& b)
+XLOOM_ALWAYS_INLINE inline auto(max)(A const& a, B const& b)
 {
     using result = detail::either_lanes<A, B>;
     result const first = a, second = b;
@@ -10114,8 +10230,7 @@ T by_batches(F const& f, T const& x, Others const&... others)
     return f(x, others...);
 }
 template <class F, class T, std::size_t N, class... Others>
-[[gnu::always_inline]] inline lanes<T, N> by_batches(
-    F const& f, lanes<T, N> const& x, Others const&... others)
+XLOOM_ALWAYS_INLINE inline lanes<T, N> by_batches(F const& f, lanes<T, N> const& x, Others const&... others)
 {
     using batch = kernel::batch_t<T>;
     using part = typename lanes<T, N>::part;
@@ -10220,13 +10335,6 @@ T pow(T x, std::type_identity_t<T> y)
 
 namespace xloom::inline XLOOM_ABI::kernel {
 
-/// Returns a * b, or the largest std::size_t if the product is larger.
-constexpr std::size_t saturated_product(std::size_t a, std::size_t b) noexcept
-{
-    std::size_t product = 0;
-    return __builtin_mul_overflow(a, b, &product) ? (std::numeric_limits<std::size_t>::max)() : product;
-}
-
 template <class T>
 class arena {
 public:
@@ -10236,10 +10344,10 @@ public:
     T* take(std::size_t count) noexcept
     {
         T* const piece = items_ == nullptr ? nullptr : items_ + used_;
-        constexpr std::size_t line = elements_per_cache_line<T>;
-        if (__builtin_add_overflow(count, line - 1, &count) ||
-            __builtin_add_overflow(used_, count / line * line, &used_))
-            used_ = (std::numeric_limits<std::size_t>::max)();
+        constexpr std::size_t line = elements_per_cache_line<T>,
+                              most = (std::numeric_limits<std::size_t>::max)();
+        std::size_t const padded = saturated_sum(count, line - 1);
+        used_ = saturated_sum(used_, padded == most ? most : padded / line * line);
         return piece;
     }
     /// Allocates `rows` rows of `columns` items.
@@ -10265,12 +10373,7 @@ private:
 // ==== xloom/detail/kernel/widen.hpp ====
 // Vectors of stored numbers, widened to float, and of floats, rounded to stored numbers.
 
-// g++ 12 reports the operands that its AVX-512 intrinsics leave undefined as errors of the caller.
-#if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wuninitialized"
-#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
-#endif
+XLOOM_BEGIN_FALSE_UNINITIALIZED
 
 namespace xloom::inline XLOOM_ABI::kernel {
 
@@ -10503,9 +10606,7 @@ void store_narrowed(Stored* to, batch_t<float> const& numbers)
 
 } // namespace xloom::inline XLOOM_ABI::kernel
 
-#if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC diagnostic pop
-#endif
+XLOOM_END_FALSE_WARNINGS
 
 namespace xloom::inline XLOOM_ABI::kernel {
 
@@ -10680,7 +10781,7 @@ namespace detail {
 
 /// Exchanges the upper halves of a and the lower halves of b, in pieces of 2 * Half lanes.
 template <std::size_t Half, class V, std::size_t... I>
-[[gnu::always_inline]] inline void exchange_halves(V& a, V& b, std::index_sequence<I...>)
+XLOOM_ALWAYS_INLINE inline void exchange_halves(V& a, V& b, std::index_sequence<I...>)
 {
     V const lower =
         __builtin_shufflevector(a, b, static_cast<int>((I & Half) != 0 ? sizeof...(I) + I - Half : I)...);
@@ -10689,10 +10790,10 @@ template <std::size_t Half, class V, std::size_t... I>
 }
 
 template <class T, std::size_t Half>
-[[gnu::always_inline]] inline void transpose_pieces(lanes_t<T> (&rows)[lane_count<T>])
+XLOOM_ALWAYS_INLINE inline void transpose_pieces(lanes_t<T> (&rows)[lane_count<T>])
 {
     if constexpr (Half != 0) {
-#pragma GCC unroll 16
+        XLOOM_UNROLL(16)
         for (std::size_t i = 0; i < lane_count<T>; ++i)
             if ((i & Half) == 0)
                 exchange_halves<Half>(rows[i], rows[i + Half], lane_numbers<T>{});
@@ -10704,7 +10805,7 @@ template <class T, std::size_t Half>
 
 /// Exchanges lane j of vector i with lane i of vector j, for all i and j.
 template <class T>
-[[gnu::always_inline]] inline void transpose_lanes(lanes_t<T> (&rows)[lane_count<T>])
+XLOOM_ALWAYS_INLINE inline void transpose_lanes(lanes_t<T> (&rows)[lane_count<T>])
 {
     detail::transpose_pieces<T, lane_count<T> / 2>(rows);
 }
@@ -10717,11 +10818,11 @@ void transpose_block(T const* from, std::ptrdiff_t from_stride, T* to, std::ptrd
 {
     constexpr auto count = static_cast<std::ptrdiff_t>(lane_count<T>);
     lanes_t<T> rows[lane_count<T>];
-#pragma GCC unroll 16
+    XLOOM_UNROLL(16)
     for (std::ptrdiff_t i = 0; i < count; ++i)
         rows[i] = load_lanes(from + i * from_stride);
     transpose_lanes<T>(rows);
-#pragma GCC unroll 16
+    XLOOM_UNROLL(16)
     for (std::ptrdiff_t i = 0; i < count; ++i)
         store_lanes(to + i * to_stride, rows[i]);
 }
@@ -11582,7 +11683,7 @@ using byte_arena = kernel::arena<std::byte>;
 template <class T>
 T* take(byte_arena& memory, std::size_t count)
 {
-    return reinterpret_cast<T*>(memory.take(kernel::saturated_product(count, sizeof(T))));
+    return reinterpret_cast<T*>(memory.take(saturated_product(count, sizeof(T))));
 }
 
 /// Lanes of consecutive steps, `stride` items apart: 0 for a parameter.
@@ -11592,7 +11693,7 @@ struct lane_steps {
     std::ptrdiff_t stride = 0;
 
     template <std::size_t N>
-    [[gnu::always_inline]] auto load(std::size_t t) const
+    XLOOM_ALWAYS_INLINE auto load(std::size_t t) const
     {
         return lanes<std::remove_const_t<T>, N>::load(at(t));
     }
@@ -11630,7 +11731,7 @@ inline constexpr std::size_t most_steps = std::size_t{1} << 30;
 
 /// Copies a state.
 template <class State>
-[[gnu::always_inline]] inline void copy_state(State const& from, State& to)
+XLOOM_ALWAYS_INLINE inline void copy_state(State const& from, State& to)
 {
     if constexpr (is_lanes<State>)
         to = from;
@@ -11652,7 +11753,7 @@ public:
 
     /// Returns `yes` in the lanes that are active at step t, `no` in the others.
     template <class T>
-    [[gnu::always_inline]] lanes<T, N> choose(
+    XLOOM_ALWAYS_INLINE lanes<T, N> choose(
         std::size_t t, lanes<T, N> const& yes, std::type_identity_t<lanes<T, N>> const& no) const
     {
         if constexpr (sizeof(T) == 8)
@@ -11663,7 +11764,7 @@ public:
 
     /// Restores a state in the lanes that are not active at step t.
     template <class State>
-    [[gnu::always_inline]] void restore(std::size_t t, State& state, State const& before) const
+    XLOOM_ALWAYS_INLINE void restore(std::size_t t, State& state, State const& before) const
     {
         if constexpr (is_lanes<State>)
             state = choose(t, state, before);
@@ -11838,7 +11939,7 @@ private:
 
     /// Calls the body for `steps` steps. The states are local, so that no store can change them.
     template <class Active>
-    [[gnu::noinline, gnu::flatten]] void run_steps(Body const& shared, input_steps const in,
+    XLOOM_NOINLINE XLOOM_FLATTEN void run_steps(Body const& shared, input_steps const in,
         output_steps const out, std::size_t steps, Active const active)
     {
         constexpr bool are_all_active = std::is_same_v<Active, all_lanes>;
@@ -11941,7 +12042,7 @@ bool any_lane(lane_mask<Bytes, N> const& condition)
 
 /// Returns a condition of lanes whose items have another size.
 template <std::size_t To, std::size_t From, std::size_t N>
-[[gnu::always_inline]] inline lane_mask<To, N> resized(lane_mask<From, N> const& condition)
+XLOOM_ALWAYS_INLINE inline lane_mask<To, N> resized(lane_mask<From, N> const& condition)
 {
     if constexpr (To == From) {
         return condition;
@@ -12024,7 +12125,7 @@ private:
     }
 
     /// Runs a round of the lanes that are active.
-    [[gnu::noinline, gnu::flatten]] void run_round()
+    XLOOM_NOINLINE XLOOM_FLATTEN void run_round()
     {
         integer left[N], counted[N];
         for (std::size_t n = 0; n < N; ++n)
@@ -12296,7 +12397,7 @@ using lane_outputs_t = typename lane_outputs_of_step<decltype(Step::scan_outputs
 
 /// Returns the step of a body, whose arguments are the first ones of `all`.
 template <std::size_t Count, class Body, class... Arguments>
-[[gnu::always_inline]] inline auto lane_step_of(Body const& body, std::tuple<Arguments&...> const& all)
+XLOOM_ALWAYS_INLINE inline auto lane_step_of(Body const& body, std::tuple<Arguments&...> const& all)
 {
     return [&]<std::size_t... I>(std::index_sequence<I...>) {
         return body(std::as_const(std::get<I>(all))...);
@@ -12311,7 +12412,7 @@ struct lane_step_writer<Body, std::tuple<Ss...>, std::tuple<Xs...>> {
     Body const& body;
 
     template <class... Arguments>
-    [[gnu::always_inline]] void operator()(Arguments&&... arguments) const
+    XLOOM_ALWAYS_INLINE void operator()(Arguments&&... arguments) const
     {
         std::tuple<Arguments&...> const all(arguments...);
         auto const step = detail::lane_step_of<sizeof...(Ss) + sizeof...(Xs)>(body, all);
@@ -13724,7 +13825,7 @@ namespace detail {
 /// Computes scores[m] = start + sum_a term(key[m, a], query[a], V[a]) for `Keys` keys at once; f adds a term
 /// to a sum.
 template <std::size_t Keys, class T, class F>
-[[gnu::flatten]] void score_keys(T const* keys, std::size_t stride, T const* query, T const* V, std::size_t A,
+XLOOM_FLATTEN void score_keys(T const* keys, std::size_t stride, T const* query, T const* V, std::size_t A,
     T* scores, T start, F const& f) noexcept
 {
     batch_t<T> sums[Keys];
@@ -13732,7 +13833,7 @@ template <std::size_t Keys, class T, class F>
         sum = batch_t<T>(T(0));
     for (std::size_t a = 0; a < A; a += batch_size<T>) {
         auto const q = load_batch(query + a), v = load_batch(V + a);
-#pragma GCC unroll 4
+        XLOOM_UNROLL(4)
         for (std::size_t m = 0; m < Keys; ++m)
             sums[m] = f(load_batch(keys + m * stride + a), q, v, sums[m]);
     }
@@ -13808,11 +13909,7 @@ void bahdanau_scores(
 // ==== xloom/detail/core/weight_storage.hpp ====
 // The types in which packed weights are stored.
 
-// g++ 12 reports that the enumerators, although scoped, shadow the types of their names.
-#if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wshadow"
-#endif
+XLOOM_BEGIN_FALSE_SHADOW
 
 namespace xloom::inline XLOOM_ABI {
 
@@ -13847,9 +13944,7 @@ constexpr std::string_view name_of(weight_storage storage) noexcept
 
 } // namespace xloom::inline XLOOM_ABI
 
-#if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC diagnostic pop
-#endif
+XLOOM_END_FALSE_WARNINGS
 
 namespace xloom::inline XLOOM_ABI::kernel {
 
@@ -14134,7 +14229,7 @@ std::array<batch_t<T>, Batches> load_batches(
     Stored const* panel, std::size_t next_panel, std::size_t k) noexcept
 {
     std::array<batch_t<T>, Batches> batches;
-#pragma GCC unroll 16
+    XLOOM_UNROLL(16)
     for (std::size_t i = 0; i < Batches; ++i)
         batches[i] = load_widened(column_batch<Batches, T>(panel, next_panel, k, i));
     return batches;
@@ -14144,9 +14239,9 @@ std::array<batch_t<T>, Batches> load_batches(
 template <std::size_t Count, class T>
 void prefetch_for_write(T const* items) noexcept
 {
-#pragma GCC unroll 32
+    XLOOM_UNROLL(32)
     for (std::size_t i = 0; i < Count; i += elements_per_cache_line<T>)
-        __builtin_prefetch(items + i, 1, 3);
+        prefetch_to_write<3>(items + i);
 }
 
 /// A prefetch of the next panel, spread over the products of this one: into L2, because other work precedes
@@ -14156,7 +14251,7 @@ struct prefetch_next_panel {
     T const* first;
     std::size_t stride; ///< the stride from product to product
 
-    void operator()(std::size_t k) const noexcept { __builtin_prefetch(first + k * stride, 0, 2); }
+    void operator()(std::size_t k) const noexcept { prefetch_to_read<2>(first + k * stride); }
 };
 
 struct no_prefetch {
@@ -14173,13 +14268,13 @@ void add_row(batch_t<T> const& factor, std::array<batch_t<T>, Batches> const& b,
 {
 #ifndef __clang__
     if constexpr (!has_simd<T>) {
-#pragma GCC unroll 1
+        XLOOM_UNROLL(1)
         for (std::size_t i = 0; i < Batches; ++i)
             sums[i] = multiply_add(factor, b[i], sums[i]);
         return;
     }
 #endif
-#pragma GCC unroll 16
+    XLOOM_UNROLL(16)
     for (std::size_t i = 0; i < Batches; ++i)
         sums[i] = multiply_add(factor, b[i], sums[i]);
 }
@@ -14191,7 +14286,7 @@ template <std::size_t Batches, class T, class Stored>
 void add_widened_row(batch_t<T> const& factor, Stored const* panel, std::size_t next_panel, std::size_t k,
     std::array<batch_t<T>, Batches>& sums) noexcept
 {
-#pragma GCC unroll 16
+    XLOOM_UNROLL(16)
     for (std::size_t i = 0; i < Batches; ++i)
         sums[i] =
             multiply_add(factor, load_widened(column_batch<Batches, T>(panel, next_panel, k, i)), sums[i]);
@@ -14222,27 +14317,27 @@ batch_t<T> add_scaled(T const* start, T const* scale, batch_t<T> const& sum) noe
 /// slots. Without unrolling, g++ also loads a row of b again for each row of a. Why flatten: g++ -O2 would
 /// call a function to load a row.
 template <std::size_t Count, std::size_t Batches, class T, class Stored, class Rows, class Prefetch>
-[[gnu::flatten]] void add_chain(Rows a, std::size_t k, std::size_t end, Stored const* panel,
+XLOOM_FLATTEN void add_chain(Rows a, std::size_t k, std::size_t end, Stored const* panel,
     std::size_t next_panel, row_span<T const> scales, row_span<T const> start, row_span<T> sums,
     Prefetch const& prefetch) noexcept
 {
     using batch = batch_t<T>;
 
     std::array<std::array<batch, Batches>, Count> sum;
-#pragma GCC unroll 8
+    XLOOM_UNROLL(8)
     for (std::size_t r = 0; r < Count; ++r)
-#pragma GCC unroll 16
-        for (std::size_t i = 0; i < Batches; ++i)
-            sum[r][i] = batch(T(0));
+        XLOOM_UNROLL(16)
+    for (std::size_t i = 0; i < Batches; ++i)
+        sum[r][i] = batch(T(0));
 
-#pragma GCC unroll 4
+    XLOOM_UNROLL(4)
     for (; k < end; ++k) {
         if constexpr (Count == 1 && !std::is_same_v<Stored, T>) {
             add_widened_row<Batches, T>(batch(element_at<Count>(a, 0, k)), panel, next_panel, k, sum[0]);
         } else {
             std::array<batch, Batches> const b = load_batches<Batches, T>(panel, next_panel, k);
             prefetch(k);
-#pragma GCC unroll 8
+            XLOOM_UNROLL(8)
             for (std::size_t r = 0; r < Count; ++r) {
                 batch const factor(element_at<Count>(a, r, k));
                 add_row<T>(factor, b, sum[r]);
@@ -14250,13 +14345,12 @@ template <std::size_t Count, std::size_t Batches, class T, class Stored, class R
         }
     }
 
-#pragma GCC unroll 8
+    XLOOM_UNROLL(8)
     for (std::size_t r = 0; r < Count; ++r)
-#pragma GCC unroll 16
-        for (std::size_t i = 0; i < Batches; ++i)
-            store_batch(sums.first + r * sums.stride + i * batch_size<T>,
-                add_scaled(
-                    start.first + r * start.stride + i * batch_size<T>, scales.from(i).first, sum[r][i]));
+        XLOOM_UNROLL(16)
+    for (std::size_t i = 0; i < Batches; ++i)
+        store_batch(sums.first + r * sums.stride + i * batch_size<T>,
+            add_scaled(start.first + r * start.stride + i * batch_size<T>, scales.from(i).first, sum[r][i]));
 }
 
 /// Computes sums = start + a b for `Count` rows and `Batches` batches of columns, which begin at the given
@@ -14276,7 +14370,7 @@ void multiply_tile(Rows a, panels<T, Stored> const& b, std::size_t panel, row_sp
     if constexpr (has_narrow_storage<T>)
         scales = b.scales == nullptr ? row_span<T const>{unit_scales<T>.data(), 0}
                                      : row_span<T const>{b.scales + column, batch_size<T>};
-#pragma GCC unroll 8
+    XLOOM_UNROLL(8)
     for (std::size_t r = 0; r < Count; ++r)
         prefetch_for_write<width>(sums.first + r * sums.stride);
     for (std::size_t k = 0; k < b.depth; k += chain_length) {
@@ -14554,7 +14648,7 @@ struct lstm_gates {
 /// Why two passes: they keep one exponential per dependency chain, within the reorder window. With h in the
 /// first pass, a chain would have two exponentials.
 template <class T>
-[[gnu::flatten]] void plain_lstm_units(lstm_parameters<T> const& p, T* sums, T* h, T* c) noexcept
+XLOOM_FLATTEN void plain_lstm_units(lstm_parameters<T> const& p, T* sums, T* h, T* c) noexcept
 {
     lstm_gates<T const> const sum(sums, p.gate_stride);
     for_each_batch<T>(p.H, [=](std::size_t j) {
@@ -15090,7 +15184,7 @@ void softmax_vjp(T const* value, T* ct, std::size_t count) noexcept
 
 /// Computes ct_x[i] = f'(x[i]) * ct_y[i] of an elementwise activation f. ct_x may be x or ct_y.
 template <class T, class F>
-[[gnu::flatten]] void map_vjp(T const* x, T const* ct_y, T* ct_x, std::size_t count, F const& f) noexcept
+XLOOM_FLATTEN void map_vjp(T const* x, T const* ct_y, T* ct_x, std::size_t count, F const& f) noexcept
 {
     std::size_t i = 0;
     for (; i + batch_size<T> <= count; i += batch_size<T>)
@@ -15464,8 +15558,7 @@ struct lstm_row {
 
 /// Computes the cotangents of a row's sums and of c, with the default activations and no other option.
 template <class T>
-[[gnu::flatten]] void plain_lstm_row(
-    lstm_backward_parameters<T> const& p, lstm_row<T> const& row, T*) noexcept
+XLOOM_FLATTEN void plain_lstm_row(lstm_backward_parameters<T> const& p, lstm_row<T> const& row, T*) noexcept
 {
     lstm_gates<T const> const sum(row.sums, p.gate_stride);
     lstm_gates<T> const ct(row.ct_sums, p.gate_stride);
@@ -15648,7 +15741,7 @@ value_and_slope<V> differentiate_term_of_exponentials(V const& key, V const& que
 
 /// Computes the cotangents; differentiate_at(key, query) returns the value and the derivative of a term.
 template <class T, class F>
-[[gnu::flatten]] void score_vjp_all(key_rows<T const> const& keys, T const* query, T const* V, std::size_t A,
+XLOOM_FLATTEN void score_vjp_all(key_rows<T const> const& keys, T const* query, T const* V, std::size_t A,
     T const* ct_scores, score_cotangents<T> const& ct, F const& differentiate_at) noexcept
 {
     for (std::size_t a = 0; a < A; a += batch_size<T>) {
@@ -17075,12 +17168,7 @@ void pack_fours(strided_matrix<Item> from, std::size_t columns, panel_writer<flo
 
 } // namespace xloom::inline XLOOM_ABI::kernel
 
-// g++ 12 reports the operands that its AVX-512 intrinsics leave undefined as errors of the caller.
-#if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wuninitialized"
-#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
-#endif
+XLOOM_BEGIN_FALSE_UNINITIALIZED
 
 namespace xloom::inline XLOOM_ABI::kernel {
 
@@ -17127,7 +17215,7 @@ inline __m512i multiply_pairs(__m512i a, __m512i b)
 struct byte_sums {
     using bytes = xsimd::batch<std::int32_t>::register_type;
     /// Why not bytes: g++ 12 would copy each sum before it adds to it, because its integers are of 64 bits.
-    using sums [[gnu::vector_size(bytes_of_batch)]] = std::int32_t;
+    using sums XLOOM_VECTOR(bytes_of_batch) = std::int32_t;
 
     static sums begin(std::int32_t total) { return sums{} - byte_offset * total; }
     static bytes load_bytes(std::uint8_t const* from)
@@ -17267,9 +17355,7 @@ struct byte_unit {
 
 } // namespace xloom::inline XLOOM_ABI::kernel
 
-#if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC diagnostic pop
-#endif
+XLOOM_END_FALSE_WARNINGS
 
 namespace xloom::inline XLOOM_ABI::kernel {
 
@@ -17370,35 +17456,35 @@ void multiply_bytes(quantized_row const* a, panels<float, four_weights> const& b
                       next_panel = depth * panel_width<float>;
     four_weights const* const first = b.items + column * depth;
     byte_unit::sums sum[Count][Batches];
-#pragma GCC unroll 8
+    XLOOM_UNROLL(8)
     for (std::size_t r = 0; r < Count; ++r)
-#pragma GCC unroll 16
-        for (std::size_t i = 0; i < Batches; ++i)
-            sum[r][i] = byte_unit::begin(a[r].total);
+        XLOOM_UNROLL(16)
+    for (std::size_t i = 0; i < Batches; ++i)
+        sum[r][i] = byte_unit::begin(a[r].total);
     for (std::size_t k = piece.first; k < piece.end; ++k) {
         std::array<byte_unit::weights, Batches> weights;
-#pragma GCC unroll 16
+        XLOOM_UNROLL(16)
         for (std::size_t i = 0; i < Batches; ++i)
             weights[i] =
                 byte_unit::load(column_batch<Batches, float>(first, next_panel, k, i)->stored.data());
-#pragma GCC unroll 8
+        XLOOM_UNROLL(8)
         for (std::size_t r = 0; r < Count; ++r) {
             auto const factors = byte_unit::spread(&a[r].items[4 * (k - piece.first)]);
-#pragma GCC unroll 16
+            XLOOM_UNROLL(16)
             for (std::size_t i = 0; i < Batches; ++i)
                 sum[r][i] = byte_unit::add_products(sum[r][i], weights[i], factors);
         }
     }
-#pragma GCC unroll 8
+    XLOOM_UNROLL(8)
     for (std::size_t r = 0; r < Count; ++r)
-#pragma GCC unroll 16
-        for (std::size_t i = 0; i < Batches; ++i) {
-            std::size_t const j = column + i * batch_size<float>;
-            store_batch(
-                sums.first + r * sums.stride + j, multiply_add(byte_unit::to_floats(sum[r][i]),
-                                                      batch_t<float>(a[r].scale) * load_batch(b.scales + j),
-                                                      load_batch(start.first + r * start.stride + j)));
-        }
+        XLOOM_UNROLL(16)
+    for (std::size_t i = 0; i < Batches; ++i) {
+        std::size_t const j = column + i * batch_size<float>;
+        store_batch(
+            sums.first + r * sums.stride + j, multiply_add(byte_unit::to_floats(sum[r][i]),
+                                                  batch_t<float>(a[r].scale) * load_batch(b.scales + j),
+                                                  load_batch(start.first + r * start.stride + j)));
+    }
 }
 
 /// The blocks of rows that are rounded before the panels are read.
@@ -18561,13 +18647,13 @@ namespace detail {
 
 /// Returns the products of a row with panels of `Batches` batches, each sum in one dependency chain.
 template <std::size_t Batches, class T>
-[[gnu::always_inline]] inline std::array<batch_t<T>, Batches> products_of(
+XLOOM_ALWAYS_INLINE inline std::array<batch_t<T>, Batches> products_of(
     T const* row, stored_panels<T> const& b) noexcept
 {
     std::array<batch_t<T>, Batches> sums;
     sums.fill(batch_t<T>(T(0)));
     T const* const items = b.as().items;
-#pragma GCC unroll 4
+    XLOOM_UNROLL(4)
     for (std::size_t k = 0; k < b.depth; ++k)
         add_row<T>(batch_t<T>(row[k]), load_batches<Batches, T>(items, b.depth * panel_width<T>, k), sums);
     return sums;
@@ -18575,7 +18661,7 @@ template <std::size_t Batches, class T>
 
 /// Returns the products of a row with the panels of z and r and with those of h, in one loop.
 template <std::size_t N, class T>
-[[gnu::always_inline]] inline std::array<batch_t<T>, 3 * N> products_of_gru(
+XLOOM_ALWAYS_INLINE inline std::array<batch_t<T>, 3 * N> products_of_gru(
     T const* row, stored_panels<T> const& R_zr, stored_panels<T> const& R_h) noexcept
 {
     std::array<batch_t<T>, 2 * N> gates;
@@ -18583,14 +18669,14 @@ template <std::size_t N, class T>
     gates.fill(batch_t<T>(T(0)));
     next.fill(batch_t<T>(T(0)));
     T const *const items_zr = R_zr.as().items, *const items_h = R_h.as().items;
-#pragma GCC unroll 4
+    XLOOM_UNROLL(4)
     for (std::size_t k = 0; k < R_zr.depth; ++k) {
         batch_t<T> const factor(row[k]);
         add_row<T>(factor, load_batches<2 * N, T>(items_zr, R_zr.depth * panel_width<T>, k), gates);
         add_row<T>(factor, load_batches<N, T>(items_h, R_h.depth * panel_width<T>, k), next);
     }
     std::array<batch_t<T>, 3 * N> all;
-#pragma GCC unroll 16
+    XLOOM_UNROLL(16)
     for (std::size_t i = 0; i < 3 * N; ++i)
         all[i] = i < 2 * N ? gates[i] : next[i - 2 * N];
     return all;
@@ -18598,11 +18684,11 @@ template <std::size_t N, class T>
 
 /// Returns bias + products of x.
 template <std::size_t Batches, class T>
-[[gnu::always_inline]] inline std::array<batch_t<T>, Batches> sums_of_x(
+XLOOM_ALWAYS_INLINE inline std::array<batch_t<T>, Batches> sums_of_x(
     T const* bias, T const* x, stored_panels<T> const& W) noexcept
 {
     auto sums = products_of<Batches>(x, W);
-#pragma GCC unroll 16
+    XLOOM_UNROLL(16)
     for (std::size_t i = 0; i < Batches; ++i)
         sums[i] = load_batch(bias + i * batch_size<T>) + sums[i];
     return sums;
@@ -18610,11 +18696,11 @@ template <std::size_t Batches, class T>
 
 /// Loads a row of units, padded with zeros.
 template <std::size_t Batches, class T>
-[[gnu::always_inline]] inline std::array<batch_t<T>, Batches> load_units(
+XLOOM_ALWAYS_INLINE inline std::array<batch_t<T>, Batches> load_units(
     T const* from, std::size_t units) noexcept
 {
     std::array<batch_t<T>, Batches> row;
-#pragma GCC unroll 4
+    XLOOM_UNROLL(4)
     for (std::size_t i = 0; i + 1 < Batches; ++i)
         row[i] = load_batch(from + i * batch_size<T>);
     constexpr std::size_t last = (Batches - 1) * batch_size<T>;
@@ -18625,10 +18711,10 @@ template <std::size_t Batches, class T>
 
 /// Stores a row of units.
 template <std::size_t Batches, class T>
-[[gnu::always_inline]] inline void store_units(
+XLOOM_ALWAYS_INLINE inline void store_units(
     std::array<batch_t<T>, Batches> const& row, T* to, std::size_t units) noexcept
 {
-#pragma GCC unroll 4
+    XLOOM_UNROLL(4)
     for (std::size_t i = 0; i + 1 < Batches; ++i)
         store_batch(to + i * batch_size<T>, row[i]);
     constexpr std::size_t last = (Batches - 1) * batch_size<T>;
@@ -18639,20 +18725,20 @@ template <std::size_t Batches, class T>
 }
 
 template <std::size_t N, class T>
-[[gnu::flatten]] void small_lstm_step(lstm_parameters<T> const& p, T* h, T* c, T const* x, T* y) noexcept
+XLOOM_FLATTEN void small_lstm_step(lstm_parameters<T> const& p, T* h, T* c, T const* x, T* y) noexcept
 {
     auto sums = products_of<4 * N>(h, p.R);
     auto const of_x = sums_of_x<4 * N>(p.bias, x, p.W);
     auto state = load_units<N>(c, p.H);
-#pragma GCC unroll 16
+    XLOOM_UNROLL(16)
     for (std::size_t i = 0; i < 4 * N; ++i)
         sums[i] = of_x[i] + sums[i];
     std::array<batch_t<T>, N> next;
-#pragma GCC unroll 4
+    XLOOM_UNROLL(4)
     for (std::size_t i = 0; i < N; ++i)
         state[i] =
             multiply_add(sigmoid()(sums[2 * N + i]), state[i], sigmoid_times_tanh(sums[i], sums[3 * N + i]));
-#pragma GCC unroll 4
+    XLOOM_UNROLL(4)
     for (std::size_t i = 0; i < N; ++i)
         next[i] = sigmoid_times_tanh(sums[N + i], state[i]);
     store_units<N, T>(state, c, p.H);
@@ -18662,12 +18748,12 @@ template <std::size_t N, class T>
 }
 
 template <std::size_t N, class T>
-[[gnu::flatten]] void small_gru_step(gru_parameters<T> const& p, T* h, T*, T const* x, T* y) noexcept
+XLOOM_FLATTEN void small_gru_step(gru_parameters<T> const& p, T* h, T*, T const* x, T* y) noexcept
 {
     auto const sums = sums_of_x<3 * N>(p.bias, x, p.W);
     std::array<batch_t<T>, N> z, r, next, state = load_units<N>(h, p.H);
     auto const set_gates = [&](auto const& products) {
-#pragma GCC unroll 4
+        XLOOM_UNROLL(4)
         for (std::size_t i = 0; i < N; ++i) {
             z[i] = sigmoid()(sums[i] + products[i]);
             r[i] = sigmoid()(sums[N + i] + products[N + i]);
@@ -18676,22 +18762,22 @@ template <std::size_t N, class T>
     if (p.how.linear_before_reset) {
         auto const products = products_of_gru<N>(h, p.R, p.R_h);
         set_gates(products);
-#pragma GCC unroll 4
+        XLOOM_UNROLL(4)
         for (std::size_t i = 0; i < N; ++i)
             next[i] = multiply_add(
                 r[i], load_batch(p.Rb_h + i * batch_size<T>) + products[2 * N + i], sums[2 * N + i]);
     } else {
         set_gates(products_of<2 * N>(h, p.R));
         T reset[N * batch_size<T>];
-#pragma GCC unroll 4
+        XLOOM_UNROLL(4)
         for (std::size_t i = 0; i < N; ++i)
             store_batch(reset + i * batch_size<T>, r[i] * state[i]);
         auto const products = products_of<N>(reset, p.R_h);
-#pragma GCC unroll 4
+        XLOOM_UNROLL(4)
         for (std::size_t i = 0; i < N; ++i)
             next[i] = sums[2 * N + i] + products[i];
     }
-#pragma GCC unroll 4
+    XLOOM_UNROLL(4)
     for (std::size_t i = 0; i < N; ++i)
         next[i] = multiply_add(z[i], state[i], (batch_t<T>(1) - z[i]) * kernel::tanh()(next[i]));
     store_units<N, T>(next, h, p.H);
@@ -18700,11 +18786,11 @@ template <std::size_t N, class T>
 }
 
 template <std::size_t N, class T>
-[[gnu::flatten]] void small_rnn_step(rnn_parameters<T> const& p, T* h, T*, T const* x, T* y) noexcept
+XLOOM_FLATTEN void small_rnn_step(rnn_parameters<T> const& p, T* h, T*, T const* x, T* y) noexcept
 {
     auto sums = sums_of_x<N>(p.bias, x, p.W);
     auto const products = products_of<N>(h, p.R);
-#pragma GCC unroll 16
+    XLOOM_UNROLL(16)
     for (std::size_t i = 0; i < N; ++i)
         sums[i] = kernel::tanh()(sums[i] + products[i]);
     store_units<N, T>(sums, h, p.H);
@@ -19604,7 +19690,7 @@ public:
             memory_lengths_.push_back(memory.length(n));
         std::size_t const rows = weights.sizes().D * batch.N;
         are_exponentials_.assign(rows, 0);
-        grow(keys_, kernel::saturated_product(rows, kernel::saturated_product(S(), key_size_)));
+        grow(keys_, saturated_product(rows, saturated_product(S(), key_size_)));
     }
     /// Keeps the keys of row n.
     void keep_keys(std::size_t d, std::size_t n, kernel::key_rows<T> const& from) noexcept
@@ -20258,7 +20344,7 @@ public:
         if (!p.attends)
             return;
         std::size_t const N = o.batch.N, rows = N * o.S;
-        values_ = memory.take(N, kernel::saturated_product(o.E, kernel::whole_batches<T>(o.S)));
+        values_ = memory.take(N, saturated_product(o.E, kernel::whole_batches<T>(o.S)));
         ct_V_ = memory.take(N + 1, key_stride());
         if (o.ct_M.is_given())
             ct_memory_ = memory.take(rows, value_stride());
@@ -20331,7 +20417,7 @@ private:
     std::size_t value_stride() const { return kernel::whole_batches<T>(o_.E); }
     std::size_t scratch_size() const
     {
-        return kernel::saturated_product(tuning::rows_per_gradient,
+        return saturated_product(tuning::rows_per_gradient,
             key_stride() + value_stride() + kernel::pack_items<T>(1, value_stride()));
     }
     T* values(std::size_t n) const { return values_ + n * kernel::panel_items<T>(o_.E, o_.S); }
@@ -21032,7 +21118,7 @@ struct conv_tiling {
 /// Computes SiLU of sums that are rounded to Items. A function of its own, so that it is compiled once: its
 /// bits do not depend on the tiling.
 template <class Item, class T>
-[[gnu::noinline]] void activate_sums(T* sums, std::size_t count) noexcept
+XLOOM_NOINLINE void activate_sums(T* sums, std::size_t count) noexcept
 {
     if constexpr (!std::is_same_v<Item, T>)
         std::transform(
@@ -21131,7 +21217,7 @@ private:
 
     /// `taps` is taps_, or a constant of its value.
     template <class Taps>
-    [[gnu::flatten]] void convolve_by(Taps taps, item_rows<T const> const& weight,
+    XLOOM_FLATTEN void convolve_by(Taps taps, item_rows<T const> const& weight,
         item_rows<T const> const& bias, item_rows<T> const& to, std::size_t count) const
     {
         constexpr std::size_t width = batch_size<T>;
@@ -21515,7 +21601,7 @@ struct conv_call {
     /// Returns the number of threads' parts of `units`, which do all work together.
     std::size_t parts(std::size_t units, policy_ref const& policy) const
     {
-        return detail::parts_of_units(policy, units, kernel::saturated_product(sizes.B * sizes.C, sizes.L));
+        return detail::parts_of_units(policy, units, saturated_product(sizes.B * sizes.C, sizes.L));
     }
 };
 
@@ -21550,7 +21636,7 @@ private:
         std::size_t const parts = call.parts(units, policy);
         kernel::arena<T> size;
         kernel::conv_tile<T>(tiling, width, sizes.k, size);
-        T* const numbers = numbers_of(workspace, kernel::saturated_product(parts, size.used()));
+        T* const numbers = numbers_of(workspace, saturated_product(parts, size.used()));
         for_each_unit(
             policy, parts, units, numbers, size.used(), [&](std::size_t unit, kernel::arena<T>& memory) {
                 std::size_t const b = unit / blocks, first = unit % blocks * width,
@@ -21605,7 +21691,7 @@ private:
         std::size_t const parts = call.parts(blocks, policy);
         kernel::arena<T> size;
         backward(sizes.L, sizes.k, width, size);
-        T* const numbers = numbers_of(workspace, kernel::saturated_product(parts, size.used()));
+        T* const numbers = numbers_of(workspace, saturated_product(parts, size.used()));
         for_each_unit(
             policy, parts, blocks, numbers, size.used(), [&](std::size_t block, kernel::arena<T>& memory) {
                 std::size_t const first = block * width;
@@ -23193,7 +23279,7 @@ constexpr void check_first_of_duplicates(std::string_view op, duplicates rule, r
 /// Errors    shape_error: of shape_of_updates; updates of another shape, or one that cannot be broadcast; a
 ///           size that overflows.  option_error: options that contradict each other.
 /// Source    ONNX ScatterND-18, text; its inference reads neither indices nor updates. NumPy, "Broadcasting".
-[[gnu::noinline]] constexpr indexed_shape check_scatter_nd(std::string_view op, shape const& data,
+XLOOM_NOINLINE constexpr indexed_shape check_scatter_nd(std::string_view op, shape const& data,
     shape const& indices, shape const& updates, scatter_rules const& options, bool is_broadcast = false)
 {
     shape const expected = shape_of_updates(op, data, indices);
@@ -23242,7 +23328,7 @@ namespace xloom::inline XLOOM_ABI::detail {
 ///           option_error: b < 0, b >= q or b >= r.
 /// Differs   from ONNX: k = 0 is allowed; each empty tuple gives a whole batch entry.
 /// Source    ONNX GatherND-13, text; its inference checks b + k <= r only.
-[[gnu::noinline]] constexpr indexed_shape check_gather_nd(std::string_view op, shape const& data,
+XLOOM_NOINLINE constexpr indexed_shape check_gather_nd(std::string_view op, shape const& data,
     shape const& indices, gather_nd_options const& options, std::size_t item_bytes = 1)
 {
     check_not_scalar(op, "data", data);
@@ -23275,7 +23361,7 @@ namespace xloom::inline XLOOM_ABI::detail {
 ///
 /// Errors    shape_error: output does not have the gathered shape.  overlap_error: it shares memory with data
 ///           or indices, or two of its items do with each other.
-[[gnu::noinline]] constexpr void check_gather_output(std::string_view op, memory_block const& output,
+XLOOM_NOINLINE constexpr void check_gather_output(std::string_view op, memory_block const& output,
     shape const& gathered, memory_block const& data, memory_block const& indices)
 {
     if (output.layout.dims != gathered)
@@ -23323,7 +23409,7 @@ namespace xloom::inline XLOOM_ABI::detail {
 ///
 /// Errors    shape_error and option_error: as check_gather_nd; shape_error: the shape of ct, or a size that
 ///           overflows.
-[[gnu::noinline]] constexpr indexed_shape check_gather_nd_vjp(std::string_view op, shape const& ct,
+XLOOM_NOINLINE constexpr indexed_shape check_gather_nd_vjp(std::string_view op, shape const& ct,
     shape const& data, shape const& indices, gather_nd_vjp_options const& options, std::size_t item_bytes = 1)
 {
     indexed_shape const indexed = detail::check_gather_nd(
@@ -23340,7 +23426,7 @@ namespace xloom::inline XLOOM_ABI::detail {
 /// Checks the memory of the derivative by data.
 ///
 /// Errors    overlap_error: ct_data shares memory with ct or indices, or two of its items do with each other.
-[[gnu::noinline]] constexpr void check_gather_nd_vjp_output(
+XLOOM_NOINLINE constexpr void check_gather_nd_vjp_output(
     std::string_view op, memory_block const& ct_data, memory_block const& ct, memory_block const& indices)
 {
     check_written(op, std::array{operand_memory("ct_data", ct_data)},
@@ -23350,7 +23436,7 @@ namespace xloom::inline XLOOM_ABI::detail {
 /// Checks what ScatterND itself does not have: the shape of ct, and ties.
 ///
 /// Errors    shape_error: ct does not have data's shape.  option_error: ties is no enumerator.
-[[gnu::noinline]] constexpr void check_scatter_nd_vjp(
+XLOOM_NOINLINE constexpr void check_scatter_nd_vjp(
     std::string_view op, shape const& ct, shape const& data, scatter_nd_vjp_options const& options)
 {
     if (ct != data)
@@ -23372,7 +23458,7 @@ struct scatter_nd_vjp_memory {
 ///
 /// Errors    shape_error: an output does not have the shape of its operand.  overlap_error: an output shares
 ///           memory with an operand or the other output, or two of its items do with each other.
-[[gnu::noinline]] constexpr void check_scatter_nd_vjp_outputs(
+XLOOM_NOINLINE constexpr void check_scatter_nd_vjp_outputs(
     std::string_view op, scatter_nd_vjp_memory const& memory)
 {
     auto const check_one = [=](std::string_view name, std::optional<memory_block> const& output,
@@ -24393,10 +24479,15 @@ void prefetch_slice(T* data, std::ptrdiff_t offset, std::size_t length)
 {
     std::uintptr_t const first =
         reinterpret_cast<std::uintptr_t>(data) + static_cast<std::uintptr_t>(offset) * sizeof(T);
-    __builtin_prefetch(reinterpret_cast<void const*>(first), !std::is_const_v<T>);
+    auto const prefetch = [](std::uintptr_t address) {
+        if constexpr (std::is_const_v<T>)
+            prefetch_to_read<3>(reinterpret_cast<void const*>(address));
+        else
+            prefetch_to_write<3>(reinterpret_cast<void const*>(address));
+    };
+    prefetch(first);
     if (length > tuning::max_small_slice)
-        __builtin_prefetch(
-            reinterpret_cast<void const*>(first + (length - 1) * sizeof(T)), !std::is_const_v<T>);
+        prefetch(first + (length - 1) * sizeof(T));
 }
 
 /// A block of offsets of consecutive index tuples into `data`, some of which may be dropped if MayDrop.
@@ -25971,7 +26062,7 @@ public:
 private:
     /// Computes the cotangents of the sums of h and z and the share of the cotangent of h before the step
     /// that z passes on, with the default activations and no clip; and r with its derivatives.
-    [[gnu::flatten]] void plain_units(
+    XLOOM_FLATTEN void plain_units(
         T const* kept, T const* before, T* ct_h, T* ct_next, T* reset) const noexcept
     {
         for_each_batch<T>(this->p().H, [=, width = this->p().gate_stride](std::size_t j) {
@@ -27154,7 +27245,7 @@ struct attention_panel {
     state_rows<State const> from; ///< the state before a pass
     state_rows<State> to;         ///< after it
 
-    [[gnu::always_inline]] static V updated(V const& state, V const& decay, V const& key, V const& value)
+    XLOOM_ALWAYS_INLINE static V updated(V const& state, V const& decay, V const& key, V const& value)
     {
         if constexpr (Decays != decay_kind::none)
             return multiply_add(decay, state, key * value);
@@ -27163,14 +27254,14 @@ struct attention_panel {
     }
 
     /// Returns the decay of a key.
-    [[gnu::always_inline]] static V decay_of(attention_token<T> const& token, std::size_t d)
+    XLOOM_ALWAYS_INLINE static V decay_of(attention_token<T> const& token, std::size_t d)
     {
         return V(Decays == decay_kind::none ? T(1) : token.decay[Decays == decay_kind::of_keys ? d : 0]);
     }
 
     /// Updates the state by `Tokens` tokens, and adds up what the first query of each reads after it.
     template <std::size_t Tokens>
-    [[gnu::always_inline]] std::array<columns, Tokens> update_and_read(
+    XLOOM_ALWAYS_INLINE std::array<columns, Tokens> update_and_read(
         std::array<attention_token<T>, Tokens> const& tokens, std::array<columns, Tokens> const& values) const
     {
         std::array<columns, Tokens> sums;
@@ -27183,10 +27274,10 @@ struct attention_panel {
                 decay[i] = decay_of(tokens[i], d);
                 query[i] = V(tokens[i].queries[d]);
             }
-#pragma GCC unroll 16
+            XLOOM_UNROLL(16)
             for (std::size_t j = 0; j < Batches; ++j) {
                 V state = load_widened(from[d] + j * width);
-#pragma GCC unroll 4
+                XLOOM_UNROLL(4)
                 for (std::size_t i = 0; i < Tokens; ++i) {
                     state = updated(state, decay[i], key[i], values[i][j]);
                     sums[i][j] = multiply_add(state, query[i], sums[i][j]);
@@ -27198,13 +27289,13 @@ struct attention_panel {
     }
 
     /// Adds up what keys or queries read of the state.
-    [[gnu::always_inline]] columns read(T const* by) const
+    XLOOM_ALWAYS_INLINE columns read(T const* by) const
     {
         columns sums;
         sums.fill(V(T(0)));
         for (std::size_t d = 0; d < keys; ++d) {
             V const factor(by[d]);
-#pragma GCC unroll 16
+            XLOOM_UNROLL(16)
             for (std::size_t j = 0; j < Batches; ++j)
                 sums[j] = multiply_add(load_widened(from[d] + j * width), factor, sums[j]);
         }
@@ -27218,7 +27309,7 @@ struct attention_panel {
 
     /// Updates the state by the token before, if there is one, and adds up what a token reads.
     template <bool HasUpdate, bool HasQuery = true>
-    [[gnu::always_inline]] read_sums update_before_read(
+    XLOOM_ALWAYS_INLINE read_sums update_before_read(
         attention_token<T> const& before, columns const& value, attention_token<T> const& token) const
     {
         read_sums sums;
@@ -27227,7 +27318,7 @@ struct attention_panel {
         for (std::size_t d = 0; d < keys; ++d) {
             V const key(HasUpdate ? before.key[d] : T(0)), decay = decay_of(before, d);
             V const read_key(token.read_key[d]), query(token.queries[d]);
-#pragma GCC unroll 16
+            XLOOM_UNROLL(16)
             for (std::size_t j = 0; j < Batches; ++j) {
                 V state = load_widened(from[d] + j * width);
                 if constexpr (HasUpdate) {
@@ -27245,11 +27336,11 @@ struct attention_panel {
     }
 
     /// Updates the state by a token; backwards, because the rows that were read last are in the L1 cache.
-    [[gnu::always_inline]] void update(attention_token<T> const& token, columns const& value) const
+    XLOOM_ALWAYS_INLINE void update(attention_token<T> const& token, columns const& value) const
     {
         for (std::size_t d = keys; d-- > 0;) {
             V const key(token.key[d]), decay = decay_of(token, d);
-#pragma GCC unroll 16
+            XLOOM_UNROLL(16)
             for (std::size_t j = 0; j < Batches; ++j)
                 store_state(
                     to[d] + j * width, updated(load_widened(from[d] + j * width), decay, key, value[j]));
@@ -27270,7 +27361,7 @@ public:
           state_(memory.take(head.keys, whole_batches<T>(head.values)))
     {}
 
-    [[gnu::flatten]] void operator()() const
+    XLOOM_FLATTEN void operator()() const
     {
         std::size_t begin = 0;
         do {
@@ -27489,7 +27580,7 @@ public:
           ct_keys_(memory.take(block_, saturated_product(head.queries + 3, row_)))
     {}
 
-    [[gnu::flatten]] void operator()() const
+    XLOOM_FLATTEN void operator()() const
     {
         std::fill_n(partial_, 4 * width * row_, T(0)); // also behind the last key
         keep_states();
@@ -28093,8 +28184,7 @@ struct attention_call {
     std::size_t parts(Policy const& policy) const
     {
         return detail::parts_of_units(policy, heads(),
-            kernel::saturated_product(
-                sizes.B * sizes.T * sizes.Hq, kernel::saturated_product(sizes.keys, sizes.values)));
+            saturated_product(sizes.B * sizes.T * sizes.Hq, saturated_product(sizes.keys, sizes.values)));
     }
 
     /// Calls f(number of a head, its operands, memory) for each head.
@@ -28186,7 +28276,7 @@ private:
             kernel::attention_run<Item, State, decays(), is_delta()>(call.longest_head(out), size);
         });
         std::size_t const parts = call.parts(policy);
-        T* const numbers = numbers_of(workspace, kernel::saturated_product(parts, size.used()));
+        T* const numbers = numbers_of(workspace, saturated_product(parts, size.used()));
         call.for_each_head(
             policy, parts, numbers, size.used(), out, [&](std::size_t, auto const& head, auto& memory) {
                 kernel::with_attention_rule(head, [&](auto decays, auto is_delta) {
@@ -28253,14 +28343,13 @@ private:
         if (call.heads() == 0)
             return;
         std::size_t const parts = call.parts(policy),
-                          betas =
-                              to.beta.is_given() ? kernel::saturated_product(call.heads(), call.sizes.T) : 0;
+                          betas = to.beta.is_given() ? saturated_product(call.heads(), call.sizes.T) : 0;
         kernel::arena<T> size, of_head;
         with_backward(call.longest_head({}), {}, of_head, [](auto const&) {});
         size.take(betas);
         size.take(parts, of_head.used());
         T* const ct_betas = numbers_of(workspace, size.used());
-        T* const numbers = ct_betas + (size.used() - kernel::saturated_product(parts, of_head.used()));
+        T* const numbers = ct_betas + (size.used() - saturated_product(parts, of_head.used()));
         call.for_each_head(
             policy, parts, numbers, of_head.used(), {}, [&](std::size_t i, auto const& head, auto& memory) {
                 T* const ct_beta = betas == 0 ? nullptr : ct_betas + i * call.sizes.T;
@@ -28637,7 +28726,7 @@ namespace xloom::inline XLOOM_ABI::kernel {
 /// Returns a b + c, whose product and sum are rounded one by one. Complex numbers by the textbook's formula,
 /// without the rules of C for infinities.
 template <class V>
-[[gnu::always_inline]] inline V product_plus(V const& a, V const& b, V const& c)
+XLOOM_ALWAYS_INLINE inline V product_plus(V const& a, V const& b, V const& c)
 {
     if constexpr (std::is_class_v<V>)
         return static_cast<V>(a * b + c);
@@ -28645,7 +28734,7 @@ template <class V>
         return xloom::detail::rounded_product(a, b) + c;
 }
 template <class T>
-[[gnu::always_inline]] inline std::complex<T> product_plus(
+XLOOM_ALWAYS_INLINE inline std::complex<T> product_plus(
     std::complex<T> const& a, std::complex<T> const& b, std::complex<T> const& c)
 {
     return reduce_mul(a, b) + c;
@@ -28664,12 +28753,12 @@ inline constexpr T largest_decay = safe_exponent<T> < 256 ? T(1.125) : T(2);
 
 /// True, for each lane, if |a| <= largest_decay.
 template <class V>
-[[gnu::always_inline]] inline auto is_decay(V const& a)
+XLOOM_ALWAYS_INLINE inline auto is_decay(V const& a)
 {
     return kernel::magnitude(a) <= largest_decay<scalar_of<V>>;
 }
 template <class T>
-[[gnu::always_inline]] inline bool is_decay(std::complex<T> const& a)
+XLOOM_ALWAYS_INLINE inline bool is_decay(std::complex<T> const& a)
 {
     return xloom::detail::rounded_product(a.real(), a.real()) +
                xloom::detail::rounded_product(a.imag(), a.imag()) <=
@@ -28682,7 +28771,7 @@ template <class T>
 /// large again. With |b| and the state before the block up to 2^safe_exponent, no state overflows.
 struct compose {
     template <class V>
-    [[gnu::always_inline]] affine_map<V> operator()(
+    XLOOM_ALWAYS_INLINE affine_map<V> operator()(
         affine_map<V> const& first, affine_map<V> const& second) const
     {
         return {reduce_mul(first.a, second.a), kernel::product_plus(second.a, first.b, second.b)};
@@ -28690,24 +28779,24 @@ struct compose {
 
     /// True if a scan may begin with a value, and may have an element.
     template <rounded_number V>
-    [[gnu::always_inline]] static auto is_safe_start(affine_map<V> const& before)
+    XLOOM_ALWAYS_INLINE static auto is_safe_start(affine_map<V> const& before)
     {
         return kernel::is_at_most<safe_exponent<scalar_of<V>>>(before.b);
     }
     template <rounded_number V>
-    [[gnu::always_inline]] static auto is_safe(affine_map<V> const& x, affine_map<V> const&)
+    XLOOM_ALWAYS_INLINE static auto is_safe(affine_map<V> const& x, affine_map<V> const&)
     {
         return kernel::both(kernel::is_decay(x.a), kernel::is_at_most<safe_exponent<scalar_of<V>>>(x.b));
     }
 
     /// The same: results are safe without a margin, whatever they are.
     template <rounded_number V>
-    [[gnu::always_inline]] static auto is_clear_start(affine_map<V> const& before)
+    XLOOM_ALWAYS_INLINE static auto is_clear_start(affine_map<V> const& before)
     {
         return is_safe_start(before);
     }
     template <rounded_number V>
-    [[gnu::always_inline]] static auto is_clear(affine_map<V> const& x)
+    XLOOM_ALWAYS_INLINE static auto is_clear(affine_map<V> const& x)
     {
         return is_safe(x, x);
     }
@@ -28727,7 +28816,7 @@ struct compose {
 
 /// Returns a where the comparison is true, else b.
 template <class Mask, class V>
-[[gnu::always_inline]] inline affine_map<V> choose(
+XLOOM_ALWAYS_INLINE inline affine_map<V> choose(
     Mask const& is_true, affine_map<V> const& a, affine_map<V> const& b)
 {
     return {kernel::choose(is_true, a.a, b.a), kernel::choose(is_true, a.b, b.b)};
@@ -28745,28 +28834,25 @@ struct lane_compose {
     /// The operator on elements, and its rule on lanes.
     using element = compose;
 
-    [[gnu::always_inline]] lanes operator()(lanes const& first, lanes const& second) const
+    XLOOM_ALWAYS_INLINE lanes operator()(lanes const& first, lanes const& second) const
     {
         return compose{}(first, second);
     }
 
-    [[gnu::always_inline]] static lanes broadcast(affine_map<T> const& x)
+    XLOOM_ALWAYS_INLINE static lanes broadcast(affine_map<T> const& x)
     {
         return {kernel::broadcast(x.a), kernel::broadcast(x.b)};
     }
-    [[gnu::always_inline]] static lanes last(lanes const& x)
-    {
-        return {last_lane<T>(x.a), last_lane<T>(x.b)};
-    }
-    [[gnu::always_inline]] static affine_map<T> first_lane(lanes const& x) { return {x.a[0], x.b[0]}; }
+    XLOOM_ALWAYS_INLINE static lanes last(lanes const& x) { return {last_lane<T>(x.a), last_lane<T>(x.b)}; }
+    XLOOM_ALWAYS_INLINE static affine_map<T> first_lane(lanes const& x) { return {x.a[0], x.b[0]}; }
     /// Combines lane 0 with 1, 2 with 3, ..., of a and then of b.
-    [[gnu::always_inline]] lanes combine_pairs(lanes const& a, lanes const& b) const
+    XLOOM_ALWAYS_INLINE lanes combine_pairs(lanes const& a, lanes const& b) const
     {
         return (*this)({even_lanes<T>(a.a, b.a), even_lanes<T>(a.b, b.b)},
             {odd_lanes<T>(a.a, b.a), odd_lanes<T>(a.b, b.b)});
     }
     /// Exchanges lane j of vector i with lane i of vector j.
-    [[gnu::always_inline]] static void transpose(lanes (&rows)[lane_count])
+    XLOOM_ALWAYS_INLINE static void transpose(lanes (&rows)[lane_count])
     {
         lanes_t<T> a[lane_count], b[lane_count];
         for (std::size_t i = 0; i < lane_count; ++i) {
@@ -28788,7 +28874,7 @@ struct lane_compose {
 
     /// Combines the last lane of every lower half with the upper half after it.
     template <std::size_t Half>
-    [[gnu::always_inline]] lanes combine_halves(lanes const& x) const
+    XLOOM_ALWAYS_INLINE lanes combine_halves(lanes const& x) const
     {
         lanes const combined = (*this)(
             {spread_lanes<T, Half>(x.a, kernel::broadcast(T{1})), spread_lanes<T, Half>(x.b, x.b)}, x);
@@ -28819,14 +28905,14 @@ inline constexpr std::size_t elements_per_block = 256;
 namespace detail {
 
 template <std::size_t Half, std::size_t I, class V, class Op>
-[[gnu::always_inline]] inline void combine_with_lower_half(V* group, Op const& op)
+XLOOM_ALWAYS_INLINE inline void combine_with_lower_half(V* group, Op const& op)
 {
     if constexpr ((I & Half) != 0)
         group[I] = op(group[I / Half * Half - 1], group[I]);
 }
 
 template <std::size_t Half, class V, class Op, std::size_t... I>
-[[gnu::always_inline]] inline void scan_whole_group(V* group, Op const& op, std::index_sequence<I...> all)
+XLOOM_ALWAYS_INLINE inline void scan_whole_group(V* group, Op const& op, std::index_sequence<I...> all)
 {
     if constexpr (Half < elements_per_group) {
         (detail::combine_with_lower_half<Half, I>(group, op), ...);
@@ -28839,7 +28925,7 @@ template <std::size_t Half, class V, class Op, std::size_t... I>
 /// Replaces the elements of a group by their prefixes. In each step the upper half of every 2, 4, 8, 16
 /// elements takes the last one of the lower half before it (Sklansky's network).
 template <class V, class Op>
-[[gnu::always_inline]] inline void scan_group(V* group, Op const& op)
+XLOOM_ALWAYS_INLINE inline void scan_group(V* group, Op const& op)
 {
     detail::scan_whole_group<1>(group, op, std::make_index_sequence<elements_per_group>{});
 }
@@ -28883,7 +28969,7 @@ struct lane_reduction {
             return limits::has_infinity ? limits::infinity() : (limits::max)();
     }
 
-    [[gnu::always_inline]] lanes operator()(lanes const& a, lanes const& b) const
+    XLOOM_ALWAYS_INLINE lanes operator()(lanes const& a, lanes const& b) const
     {
         if constexpr (std::same_as<Reduce, reduce_max_t>)
             return or_nan(b, a < b ? b : a);
@@ -28897,18 +28983,18 @@ struct lane_reduction {
             return a + b;
     }
 
-    [[gnu::always_inline]] static lanes broadcast(T x) { return kernel::broadcast(x); }
-    [[gnu::always_inline]] static lanes last(lanes const& x) { return last_lane<T>(x); }
-    [[gnu::always_inline]] static T first_lane(lanes const& x) { return x[0]; }
+    XLOOM_ALWAYS_INLINE static lanes broadcast(T x) { return kernel::broadcast(x); }
+    XLOOM_ALWAYS_INLINE static lanes last(lanes const& x) { return last_lane<T>(x); }
+    XLOOM_ALWAYS_INLINE static T first_lane(lanes const& x) { return x[0]; }
     /// Combines lane 0 with 1, 2 with 3, ..., of a and then of b.
-    [[gnu::always_inline]] lanes combine_pairs(lanes const& a, lanes const& b) const
+    XLOOM_ALWAYS_INLINE lanes combine_pairs(lanes const& a, lanes const& b) const
     {
         return (*this)(even_lanes<T>(a, b), odd_lanes<T>(a, b));
     }
     /// Exchanges lane j of vector i with lane i of vector j.
-    [[gnu::always_inline]] static void transpose(lanes (&rows)[lane_count]) { transpose_lanes<T>(rows); }
+    XLOOM_ALWAYS_INLINE static void transpose(lanes (&rows)[lane_count]) { transpose_lanes<T>(rows); }
     /// Moves every lane one further; the first one becomes the last one of `before`.
-    [[gnu::always_inline]] static lanes shift(lanes const& before, lanes const& x)
+    XLOOM_ALWAYS_INLINE static lanes shift(lanes const& before, lanes const& x)
     {
         return shift_lanes<T>(before, x);
     }
@@ -28918,7 +29004,7 @@ struct lane_reduction {
 
     /// Combines the last lane of every lower half with the upper half after it.
     template <std::size_t Half>
-    [[gnu::always_inline]] lanes combine_halves(lanes const& x) const
+    XLOOM_ALWAYS_INLINE lanes combine_halves(lanes const& x) const
     {
         return (*this)(spread_lanes<T, Half>(x, kernel::broadcast(neutral())), x);
     }
@@ -28930,7 +29016,7 @@ private:
     /// Returns b in the lanes where it is NaN, else x, a maximum or minimum.
     ///
     /// Why uncombined: g++ would merge the two comparisons, in place of an instruction for x.
-    [[gnu::always_inline]] static lanes or_nan(lanes const& b, lanes const& x)
+    XLOOM_ALWAYS_INLINE static lanes or_nan(lanes const& b, lanes const& x)
     {
         if constexpr (std::floating_point<T>)
             return b != b ? b : xloom::detail::uncombined(x);
@@ -28938,7 +29024,7 @@ private:
             return x;
     }
     /// Integers wrap around.
-    [[gnu::always_inline]] static lanes wrapped(lanes const& a, lanes const& b)
+    XLOOM_ALWAYS_INLINE static lanes wrapped(lanes const& a, lanes const& b)
     {
         using modular = lanes_t<std::make_unsigned_t<T>>;
         auto const u = reinterpret_cast<modular>(a);
@@ -29067,13 +29153,13 @@ private:
 
         vector total() const { return Ops::last(v[vectors - 1]); }
 
-        [[gnu::always_inline]] void append_to(vector const& base)
+        XLOOM_ALWAYS_INLINE void append_to(vector const& base)
         {
             for (vector& x : v)
                 x = Ops{}(base, x);
         }
         /// Moves every lane one further, after `base`.
-        [[gnu::always_inline]] void shift_in(vector const& base)
+        XLOOM_ALWAYS_INLINE void shift_in(vector const& base)
         {
             for (std::size_t i = vectors; i-- > 1;)
                 v[i] = Ops::shift(v[i - 1], v[i]);
@@ -29083,7 +29169,7 @@ private:
         value_type get(std::size_t i) const { return Ops::get(v[i / lanes], i % lanes); }
         void set(std::size_t i, value_type const& x) { Ops::set(v[i / lanes], i % lanes, x); }
 
-        [[gnu::always_inline]] void scan()
+        XLOOM_ALWAYS_INLINE void scan()
         {
             for (vector& x : v)
                 x = combine_from<1>(x);
@@ -29094,7 +29180,7 @@ private:
         }
 
         template <std::size_t Half>
-        [[gnu::always_inline]] static vector combine_from(vector const& x)
+        XLOOM_ALWAYS_INLINE static vector combine_from(vector const& x)
         {
             if constexpr (Half < lanes)
                 return combine_from<2 * Half>(Ops{}.template combine_halves<Half>(x));
@@ -29103,7 +29189,7 @@ private:
         }
     };
 
-    [[gnu::always_inline]] group load(std::size_t begin) const
+    XLOOM_ALWAYS_INLINE group load(std::size_t begin) const
     {
         group g;
         for (std::size_t i = 0; i < vectors; ++i)
@@ -29118,7 +29204,7 @@ private:
             g.v[i] = access_.load_first(begin + i * lanes, count < i * lanes ? 0 : count - i * lanes);
         return g;
     }
-    [[gnu::always_inline]] void store(std::size_t begin, group const& g) const
+    XLOOM_ALWAYS_INLINE void store(std::size_t begin, group const& g) const
     {
         for (std::size_t i = 0; i < vectors; ++i)
             access_.store(begin + i * lanes, g.v[i]);
@@ -29131,15 +29217,14 @@ private:
 
     /// True if a condition on elements and their results is true for all of a group.
     template <class Condition>
-    [[gnu::always_inline]] static bool are_all(
-        group const& x, group const& results, Condition const& condition)
+    XLOOM_ALWAYS_INLINE static bool are_all(group const& x, group const& results, Condition const& condition)
     {
         auto are_true = condition(x.v[0], results.v[0]);
         for (std::size_t i = 1; i < vectors; ++i)
             are_true = both(are_true, condition(x.v[i], results.v[i]));
         return all_of(are_true);
     }
-    [[gnu::always_inline]] static bool are_safe(group const& x, group const& results)
+    XLOOM_ALWAYS_INLINE static bool are_safe(group const& x, group const& results)
     {
         return are_all(
             x, results, [](auto const& each, auto const& result) { return rule::is_safe(each, result); });
@@ -29154,7 +29239,7 @@ private:
 
     /// Combines every `Count` elements by a tree.
     template <std::size_t Count>
-    [[gnu::always_inline]] vector combine(std::size_t begin, bool& is_clear) const
+    XLOOM_ALWAYS_INLINE vector combine(std::size_t begin, bool& is_clear) const
     {
         if constexpr (Count == 1) {
             access_.prefetch(begin);
@@ -29215,7 +29300,7 @@ private:
     /// Writes the results of the rest of a block: in order from the first one on that is not safe. Returns
     /// the last one.
     template <output Output>
-    [[gnu::noinline]] value_type scan_in_order(
+    XLOOM_NOINLINE value_type scan_in_order(
         std::size_t begin, std::size_t end, value_type last, bool is_in_order) const
     {
         for (std::size_t i = begin; i < end; i += elements_per_group) {
@@ -29411,14 +29496,14 @@ private:
     }
 
     template <results Results, std::size_t... I>
-    [[gnu::always_inline]] void run_rows(
+    XLOOM_ALWAYS_INLINE void run_rows(
         columns& group, std::size_t t, std::size_t count, progress& done, std::index_sequence<I...>) const
     {
         static_cast<void>(((I < count && (run_row<Results, I>(group, t + I, done), true)) && ...));
     }
 
     template <results Results, std::size_t I>
-    [[gnu::always_inline]] void run_row(columns& group, std::size_t t, progress& done) const
+    XLOOM_ALWAYS_INLINE void run_row(columns& group, std::size_t t, progress& done) const
     {
         constexpr bool is_total = Results == results::total;
         std::size_t c = 0;
@@ -29448,7 +29533,7 @@ private:
     }
 
     /// True, for each lane, if the result after element x is clear.
-    [[gnu::always_inline]] auto is_clear(V const& x, column const& at, V const& prefix) const
+    XLOOM_ALWAYS_INLINE auto is_clear(V const& x, column const& at, V const& prefix) const
     {
         if constexpr (needs_results)
             return rule::is_clear(x, op_(at.base, prefix));
@@ -29457,7 +29542,7 @@ private:
     }
 
     template <results Results>
-    [[gnu::always_inline]] void write(columns& group, std::size_t t, std::size_t c, V const& result) const
+    XLOOM_ALWAYS_INLINE void write(columns& group, std::size_t t, std::size_t c, V const& result) const
     {
         if constexpr (Results == results::inclusive) {
             access_.write(t, c, result);
@@ -29468,7 +29553,7 @@ private:
     }
 
     /// Sets the last result of every column, of which the first ones have that of row i of the group.
-    [[gnu::noinline]] void set_previous(columns& group, std::size_t i, std::size_t first) const
+    XLOOM_NOINLINE void set_previous(columns& group, std::size_t i, std::size_t first) const
     {
         for (std::size_t c = 0; c < width_; ++c)
             group.previous[c] = last_result(group.all[c], c < first ? i + 1 : i);
@@ -29488,7 +29573,7 @@ private:
 
     /// Runs a row from column `first` on: in order in the lanes where a result was not safe.
     template <results Results>
-    [[gnu::noinline]] void run_row_in_order(
+    XLOOM_NOINLINE void run_row_in_order(
         columns& group, std::size_t t, std::size_t i, std::size_t first) const
     {
         for (std::size_t c = first; c < width_; ++c) {
@@ -29505,7 +29590,7 @@ private:
     /// Combines x, element I of its group, with what comes before it there, from this level of the tree on,
     /// and keeps the tree that ends with it.
     template <bool HasPrefix, std::size_t I, std::size_t Level>
-    [[gnu::always_inline]] V combine(column& at, V const& x) const
+    XLOOM_ALWAYS_INLINE V combine(column& at, V const& x) const
     {
         constexpr bool ends_tree = (I + 1) % (std::size_t{1} << Level) == 0;
         if constexpr ((I >> Level) % 2 != 0 && (ends_tree || HasPrefix)) {
@@ -29545,12 +29630,8 @@ private:
 // ==== xloom/detail/kernel/strip_prefix.hpp ====
 // A parallel scan of several sequences at once, element by element: for every callable, type and layout.
 
-// False positives of g++ 12: a group has at least one element.
-#if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wuninitialized"
-#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
-#endif
+// A group has at least one element.
+XLOOM_BEGIN_FALSE_UNINITIALIZED
 
 namespace xloom::inline XLOOM_ABI::kernel {
 
@@ -29809,9 +29890,7 @@ private:
 
 } // namespace xloom::inline XLOOM_ABI::kernel
 
-#if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC diagnostic pop
-#endif
+XLOOM_END_FALSE_WARNINGS
 
 // ==== xloom/detail/prefix/access.hpp ====
 // How the kernels of parallel scans and linear recurrences read and write sequences: items, tuples of items,
@@ -29896,7 +29975,7 @@ struct lane_access {
     void prefetch(std::size_t t, std::size_t c) const
     {
         auto const address = reinterpret_cast<std::uintptr_t>(x.lanes(t, c));
-        __builtin_prefetch(reinterpret_cast<void const*>(address + tuning::row_prefetch_bytes));
+        prefetch_to_read<3>(reinterpret_cast<void const*>(address + tuning::row_prefetch_bytes));
     }
     void write(std::size_t t, std::size_t c, lanes const& value) const
     {
@@ -29934,7 +30013,7 @@ struct consecutive_items {
     {
         auto const address = reinterpret_cast<std::uintptr_t>(first);
         std::size_t const offset = i * sizeof(item) + tuning::row_prefetch_bytes;
-        __builtin_prefetch(reinterpret_cast<void const*>(Reverse ? address - offset : address + offset));
+        prefetch_to_read<3>(reinterpret_cast<void const*>(Reverse ? address - offset : address + offset));
     }
     /// Loads the first items of a vector, as many as there are; other lanes are 0.
     lanes load_first(std::size_t i, std::size_t items) const
@@ -33301,7 +33380,7 @@ struct lane_state_keeper {
     Body const& body;
 
     template <class... Arguments>
-    [[gnu::always_inline]] void operator()(Arguments&... arguments) const
+    XLOOM_ALWAYS_INLINE void operator()(Arguments&... arguments) const
     {
         std::tuple<Arguments&...> const all(arguments...);
         auto const step = detail::lane_step_of<States + Inputs>(body, all);
@@ -33325,7 +33404,7 @@ struct lane_backward_step {
     BodyVjp const& body_vjp;
 
     template <class... Arguments>
-    [[gnu::always_inline]] void operator()(Arguments&... arguments) const
+    XLOOM_ALWAYS_INLINE void operator()(Arguments&... arguments) const
     {
         std::tuple<Arguments&...> const all(arguments...);
         if constexpr (IsRagged)
@@ -33338,7 +33417,7 @@ struct lane_backward_step {
 private:
     /// Runs the step in the sequences whose last step has been reached.
     template <class All, std::size_t... c, std::size_t... e>
-    [[gnu::always_inline]] void run_active(
+    XLOOM_ALWAYS_INLINE void run_active(
         All const& all, std::index_sequence<c...>, std::index_sequence<e...>) const
     {
         auto& steps_until_last = std::get<carried>(all);
@@ -33353,7 +33432,7 @@ private:
     }
 
     template <class All>
-    [[gnu::always_inline]] void run(All const& all) const
+    XLOOM_ALWAYS_INLINE void run(All const& all) const
     {
         [&]<std::size_t... s, std::size_t... x, std::size_t... y>(
             std::index_sequence<s...>, std::index_sequence<x...>, std::index_sequence<y...>) {
@@ -35546,7 +35625,7 @@ public:
 
     /// Computes the states after a step. visit(s, before, decay, after) receives each.
     template <class Visit>
-    [[gnu::always_inline]] void advance(std::size_t t, step_inputs const& of, Visit const& visit) const
+    XLOOM_ALWAYS_INLINE void advance(std::size_t t, step_inputs const& of, Visit const& visit) const
     {
         for (std::size_t s = 0; s < in.states; ++s) {
             V const before = load_batch(h_ + s * width), decay = detail::exp_of(of.size * A(s));
@@ -35561,7 +35640,7 @@ public:
 
     /// Computes the states after a step, and returns its y before the gate. visit as in advance().
     template <class Visit>
-    [[gnu::always_inline]] V output(std::size_t t, step_inputs const& of, Visit const& visit) const
+    XLOOM_ALWAYS_INLINE V output(std::size_t t, step_inputs const& of, Visit const& visit) const
     {
         V y = D_ * of.u;
         advance(t, of, [&](std::size_t s, V const& before, V const& decay, V const& after) {
@@ -35590,7 +35669,7 @@ struct selective_outputs {
 
 /// Runs all steps of a batch of channels.
 template <class Item>
-[[gnu::flatten]] void selective_scan(
+XLOOM_FLATTEN void selective_scan(
     selective_channels<Item> const& channels, selective_outputs<Item> const& out)
 {
     using V = typename selective_channels<Item>::V;
@@ -35687,7 +35766,7 @@ public:
     {}
 
     /// Adds to ct_B and ct_C, and sets the other sums from the channel `column` of the group on.
-    [[gnu::flatten]] void operator()(selective_sums<T> const& sums, std::size_t column)
+    XLOOM_FLATTEN void operator()(selective_sums<T> const& sums, std::size_t column)
     {
         std::size_t const steps = channels_.in.steps, states = channels_.in.states;
         channels_.load_states(of_.ct_final_state, record_.carried());
@@ -35935,8 +36014,7 @@ struct selective_call {
     template <class Policy>
     std::size_t parts(std::size_t units, Policy const& policy) const
     {
-        return detail::parts_of_units(
-            policy, units, kernel::saturated_product(sizes.N * sizes.T * sizes.K, sizes.S));
+        return detail::parts_of_units(policy, units, saturated_product(sizes.N * sizes.T * sizes.K, sizes.S));
     }
 };
 
@@ -35963,7 +36041,7 @@ private:
         std::size_t const parts = call.parts(units, policy);
         kernel::arena<T> size;
         channels(call.sequence(0), 0, 0, size);
-        T* const numbers = numbers_of(workspace, kernel::saturated_product(parts, size.used()));
+        T* const numbers = numbers_of(workspace, saturated_product(parts, size.used()));
         for_each_unit(
             policy, parts, units, numbers, size.used(), [&](std::size_t unit, kernel::arena<T>& memory) {
                 std::size_t const n = unit / blocks, first = unit % blocks * channels::width;
@@ -36489,7 +36567,7 @@ constexpr std::size_t check_axis_option(
 /// Errors    shape_error: rank 0; unequal ranks; an axis out of range; an axis of indices that exceeds
 ///           data's, except the indexed one.
 /// Source    ONNX GatherElements-13, ScatterElements-18, text.
-[[gnu::noinline]] constexpr std::size_t check_elements(
+XLOOM_NOINLINE constexpr std::size_t check_elements(
     std::string_view op, shape const& data, shape const& indices, std::int64_t axis)
 {
     check_not_scalar(op, "data", data);
@@ -36511,7 +36589,7 @@ constexpr std::size_t check_axis_option(
 /// Checks the operands of GatherElements, whose output has the shape of indices.
 ///
 /// Errors    of check_elements; shape_error: a size that overflows.
-[[gnu::noinline]] constexpr indexed_shape check_gather_elements(std::string_view op, shape const& data,
+XLOOM_NOINLINE constexpr indexed_shape check_gather_elements(std::string_view op, shape const& data,
     shape const& indices, gather_elements_options const& options, std::size_t item_bytes = 1)
 {
     std::size_t const axis = check_elements(op, data, indices, options.axis);
@@ -36523,7 +36601,7 @@ constexpr std::size_t check_axis_option(
 ///
 /// Errors    shape_error: output does not have the shape of indices. overlap_error: it shares memory
 ///           with data or indices, or two of its items do with each other.
-[[gnu::noinline]] constexpr void check_gather_elements_output(std::string_view op, memory_block const& output,
+XLOOM_NOINLINE constexpr void check_gather_elements_output(std::string_view op, memory_block const& output,
     shape const& gathered, memory_block const& data, memory_block const& indices)
 {
     if (output.layout.dims != gathered)
@@ -36537,7 +36615,7 @@ constexpr std::size_t check_axis_option(
 ///
 /// Errors    of check_elements; shape_error: another shape of updates, or one that cannot be broadcast; a
 ///           size that overflows. option_error: options that contradict each other.
-[[gnu::noinline]] constexpr indexed_shape check_scatter_elements(std::string_view op, shape const& data,
+XLOOM_NOINLINE constexpr indexed_shape check_scatter_elements(std::string_view op, shape const& data,
     shape const& indices, shape const& updates, scatter_rules const& options, bool is_broadcast)
 {
     std::size_t const indexed = check_elements(op, data, indices, options.axis);
@@ -36557,7 +36635,7 @@ constexpr std::size_t check_axis_option(
 /// Errors    shape_error: rank 0; unequal ranks; an axis out of range; axes of other lengths, none of which
 ///           is 1; a size that overflows.
 /// Source    NumPy, take_along_axis.
-[[gnu::noinline]] constexpr indexed_shape check_along_axis(std::string_view op, shape const& x,
+XLOOM_NOINLINE constexpr indexed_shape check_along_axis(std::string_view op, shape const& x,
     shape const& indices, along_axis_options const& options, std::size_t item_bytes)
 {
     if (x.empty() || indices.size() != x.size())
@@ -36583,7 +36661,7 @@ constexpr std::size_t check_axis_option(
 /// Requires that values can be broadcast to the shape of the indexed items.
 ///
 /// Errors    shape_error.
-[[gnu::noinline]] constexpr void check_values(std::string_view op, shape const& values, shape const& dims)
+XLOOM_NOINLINE constexpr void check_values(std::string_view op, shape const& values, shape const& dims)
 {
     if (!can_broadcast(values, dims))
         fail<shape_error>(op, ": values must broadcast to the shape of x[indices] ", dims, ", but it is ",
@@ -36594,7 +36672,7 @@ constexpr std::size_t check_axis_option(
 /// 1:].
 ///
 /// Errors    shape_error: over max_rank; a size that overflows.
-[[gnu::noinline]] constexpr indexed_shape check_take(
+XLOOM_NOINLINE constexpr indexed_shape check_take(
     std::string_view op, shape const& x, shape const& indices, std::size_t axis, std::size_t item_bytes = 1)
 {
     check_rank(op, "the output", x.size() - 1 + indices.size());
@@ -36611,7 +36689,7 @@ constexpr std::size_t check_axis_option(
 /// Errors    shape_error: x has rank 0; over max_rank; updates cannot be broadcast to that shape; a size that
 ///           overflows. option_error: options that contradict each other.
 /// Source    NumPy, ufunc.at.
-[[gnu::noinline]] constexpr indexed_shape check_at(std::string_view op, shape const& x, shape const& indices,
+XLOOM_NOINLINE constexpr indexed_shape check_at(std::string_view op, shape const& x, shape const& indices,
     shape const& updates, scatter_rules const& options, bool /* is_broadcast */)
 {
     if (x.empty())
@@ -36821,7 +36899,7 @@ void apply_to_row(
     constexpr std::size_t line = elements_per_cache_line<T>;
     std::size_t i = 0;
     for (; i + line <= count; i += line) {
-        __builtin_prefetch(next_update + i, 0, 2);
+        prefetch_to_read<2>(next_update + i);
         T items[line];
         for (std::size_t j = 0; j < line; ++j)
             items[j] = static_cast<T>(reduce(T(old[i + j]), update[i + j]));
@@ -40465,6 +40543,70 @@ constexpr partial_type infer_tensor_scatter(partial_type const& past_cache,
 // ==== xloom/interop/threads.hpp ====
 // An execution policy that starts threads of the standard library.
 
+// ==== xloom/detail/core/threads.hpp ====
+// Threads that end before their owner, and the first exception of several of them.
+
+namespace xloom::inline XLOOM_ABI::detail {
+
+/// The first exception of several threads.
+class first_failure {
+public:
+    template <class F>
+    void operator()(F const& f)
+    {
+#ifdef __cpp_exceptions
+        try {
+            f();
+        } catch (...) {
+            std::scoped_lock const lock(mutex_);
+            if (!failure_)
+                failure_ = std::current_exception();
+        }
+#else
+        f();
+#endif
+    }
+
+    void rethrow() const
+    {
+#ifdef __cpp_exceptions
+        if (failure_)
+            std::rethrow_exception(failure_);
+#endif
+    }
+
+private:
+    std::mutex mutex_{};
+    std::exception_ptr failure_{};
+};
+
+/// Threads that are joined when the object ends; libc++ 16 to 19 lack std::jthread.
+class joined_threads {
+public:
+    joined_threads() = default;
+    ~joined_threads()
+    {
+        for (std::thread& each : threads_)
+            each.join();
+    }
+    joined_threads(joined_threads const&) = delete;
+    joined_threads& operator=(joined_threads const&) = delete;
+
+    std::size_t size() const noexcept { return threads_.size(); }
+
+    /// Starts f(arguments...).
+    template <class F, class... Arguments>
+    void start(F const& f, Arguments... arguments)
+    {
+        threads_.emplace_back(f, arguments...);
+    }
+
+private:
+    std::vector<std::thread> threads_{};
+};
+
+} // namespace xloom::inline XLOOM_ABI::detail
+
 namespace xloom::inline XLOOM_ABI {
 
 /// An execution policy that starts threads for each call, at most `concurrency` with the calling one, and
@@ -40490,42 +40632,11 @@ public:
     }
 
 private:
-    /// The first exception of several threads.
-    class first_failure {
-    public:
-        template <class F>
-        void operator()(F const& f)
-        {
-#ifdef __cpp_exceptions
-            try {
-                f();
-            } catch (...) {
-                std::scoped_lock const lock(mutex_);
-                if (!failure_)
-                    failure_ = std::current_exception();
-            }
-#else
-            f();
-#endif
-        }
-        void rethrow() const
-        {
-#ifdef __cpp_exceptions
-            if (failure_)
-                std::rethrow_exception(failure_);
-#endif
-        }
-
-    private:
-        std::mutex mutex_{};
-        std::exception_ptr failure_{};
-    };
-
     /// Calls f(part) for each part: each thread has a range of them.
     void run(std::size_t parts, detail::part_ref f) const
     {
         std::size_t const threads = (std::min)(concurrency_, parts);
-        first_failure failure;
+        detail::first_failure failure;
         auto const run_range = [&](std::size_t thread) {
             failure([&] {
                 for (std::size_t part = detail::begin_of_part(thread, threads, parts);
@@ -40533,17 +40644,16 @@ private:
                     f(part);
             });
         };
-        std::vector<std::thread> running;
-        first_failure cannot_start;
-        cannot_start([&] {
-            running.reserve(threads);
-            while (running.size() + 1 < threads)
-                running.emplace_back(run_range, running.size());
-        });
-        for (std::size_t thread = running.size(); thread < threads; ++thread)
-            run_range(thread);
-        for (std::thread& each : running)
-            each.join();
+        {
+            detail::joined_threads running;
+            detail::first_failure cannot_start;
+            cannot_start([&] {
+                while (running.size() + 1 < threads)
+                    running.start(run_range, running.size());
+            });
+            for (std::size_t thread = running.size(); thread < threads; ++thread)
+                run_range(thread);
+        }
         failure.rethrow();
     }
 
@@ -40970,7 +41080,7 @@ namespace xloom::inline XLOOM_ABI::kernel {
 
 /// Combines `Count` elements by the tree of a group, in registers. read(t) is element t.
 template <std::size_t Count, class Read, class Op>
-[[gnu::always_inline]] inline auto unrolled_tree(Read const& read, std::size_t begin, Op const& op)
+XLOOM_ALWAYS_INLINE inline auto unrolled_tree(Read const& read, std::size_t begin, Op const& op)
 {
     if constexpr (Count == 1) {
         return read(begin);
@@ -40983,7 +41093,7 @@ template <std::size_t Count, class Read, class Op>
 
 /// Calls f(std::integral_constant<count>) for a count from 1 to elements_per_group.
 template <class F>
-[[gnu::always_inline]] inline void with_count(std::size_t count, F const& f)
+XLOOM_ALWAYS_INLINE inline void with_count(std::size_t count, F const& f)
 {
     [&]<std::size_t... K>(std::index_sequence<K...>) {
         static_cast<void>(
@@ -41071,7 +41181,7 @@ struct contiguous_total {
     using vector = typename Ops::lanes;
 
     /// Returns the total of `length` numbers, at least 1.
-    [[gnu::always_inline]] value_type operator()(value_type const* x, std::size_t length) const
+    XLOOM_ALWAYS_INLINE value_type operator()(value_type const* x, std::size_t length) const
     {
         return Ops::first_lane(length <= elements_per_group ? group(x, length) : blocks(x, length));
     }
@@ -41102,7 +41212,7 @@ private:
     }
 
     /// Returns a vector whose first lane is the total of a group. Elements that are missing are neutral.
-    [[gnu::always_inline]] static vector group(value_type const* x, std::size_t count)
+    XLOOM_ALWAYS_INLINE static vector group(value_type const* x, std::size_t count)
     {
         vector const neutral = kernel::broadcast(Ops::neutral());
         vector v[vectors];
@@ -41118,7 +41228,7 @@ private:
 
     /// Combines the first lane with the others, neighbours first.
     template <std::size_t Distance>
-    [[gnu::always_inline]] static vector combine_pairs(vector const& x)
+    XLOOM_ALWAYS_INLINE static vector combine_pairs(vector const& x)
     {
         if constexpr (Distance < lanes)
             return combine_pairs<2 * Distance>(Ops{}(x, rotate_lanes<value_type, Distance>(x)));
@@ -42159,12 +42269,13 @@ public:
         attempt.agree(ranks, "xloom::distributed_axis", detail::call_digest{}.add(buffer_bytes));
         ranks.all_gather(std::as_bytes(std::span(&own_length, 1)),
             std::as_writable_bytes(std::span(begins_.data() + 1, ranks.size())));
-        for (std::size_t rank = 0; rank < ranks.size(); ++rank)
-            if (__builtin_add_overflow(begins_[rank], begins_[rank + 1], &begins_[rank + 1]) ||
-                begins_[rank + 1] > most)
+        for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
+            begins_[rank + 1] = detail::saturated_sum(begins_[rank], begins_[rank + 1]);
+            if (begins_[rank + 1] > most)
                 detail::fail<shape_error>("xloom::distributed_axis: the length of all parts together must "
                                           "not overflow, but that of the first ",
                     rank + 1, " does. Give them their own lengths.");
+        }
     }
     distributed_axis(C const&&, std::size_t, std::size_t = 0) = delete;
 
@@ -44808,32 +44919,18 @@ template <class F>
 void run_ranks(std::size_t size, F const& f)
 {
     detail::thread_exchange all(size);
-    std::exception_ptr first;
-    [[maybe_unused]] std::mutex mutex; // without exceptions nothing is kept
+    detail::first_failure failure;
     auto const run = [&](std::size_t rank) {
-        thread_rank const ranks(all, rank);
-#ifdef __cpp_exceptions
-        try {
-            f(ranks);
-        } catch (...) {
-            std::lock_guard const lock(mutex);
-            if (!first)
-                first = std::current_exception();
-        }
-#else
-        f(ranks);
-#endif
+        failure([&] { f(thread_rank(all, rank)); });
         all.end(rank);
     };
     {
-        std::vector<std::jthread> threads;
-        threads.reserve(size);
+        detail::joined_threads threads;
         detail::unstarted_ranks next{all};
         for (; next.rank < size; ++next.rank)
-            threads.emplace_back(run, next.rank);
+            threads.start(run, next.rank);
     }
-    if (first)
-        std::rethrow_exception(first);
+    failure.rethrow();
 }
 
 } // namespace xloom::inline XLOOM_ABI

@@ -39,6 +39,10 @@ set(foreign
   "^xsimd/ xloom/detail/kernel/.*"
   "^[a-z_0-9]+$ .*") # std
 
+# What only some compilers know, and who may use it beside detail/core/compiler.hpp.
+set(compiler_words "__builtin_|__attribute__|\\[\\[gnu::|[^a-z_]asm[ (]|# *pragma +(GCC|clang)")
+set(may_use_compiler_words "core/flush_subnormals|kernel/lanes|kernel/lane_transpose|scan/lanes")
+
 include(${CMAKE_CURRENT_LIST_DIR}/faults.cmake)
 
 file(GLOB_RECURSE headers RELATIVE ${INCLUDE_DIR} ${INCLUDE_DIR}/*.hpp)
@@ -66,6 +70,12 @@ foreach(header IN LISTS headers)
     set(allowed "^xloom/${CMAKE_MATCH_1}/")
   endif()
 
+  if(NOT header MATCHES "^xloom/detail/(core/compiler|${may_use_compiler_words})\\.hpp$")
+    file(STRINGS ${INCLUDE_DIR}/${header} words REGEX "${compiler_words}")
+    if(words)
+      fault("${header} must leave to detail/core/compiler.hpp: ${words}")
+    endif()
+  endif()
   file(STRINGS ${INCLUDE_DIR}/${header} includes REGEX "^ *# *include")
   if(header STREQUAL "xloom/detail/core/abi.hpp")
     continue() # whose only include is an error's text

@@ -13,6 +13,7 @@
 #include <utility>
 
 #include <xloom/control_flow/scan_lanes.hpp>
+#include <xloom/detail/core/compiler.hpp>
 #include <xloom/detail/scan/cotangents.hpp>
 #include <xloom/detail/scan/scan_backward.hpp>
 #include <xloom/detail/scan/vjp_requirements.hpp>
@@ -115,7 +116,7 @@ struct lane_state_keeper {
     Body const& body;
 
     template <class... Arguments>
-    [[gnu::always_inline]] void operator()(Arguments&... arguments) const
+    XLOOM_ALWAYS_INLINE void operator()(Arguments&... arguments) const
     {
         std::tuple<Arguments&...> const all(arguments...);
         auto const step = detail::lane_step_of<States + Inputs>(body, all);
@@ -139,7 +140,7 @@ struct lane_backward_step {
     BodyVjp const& body_vjp;
 
     template <class... Arguments>
-    [[gnu::always_inline]] void operator()(Arguments&... arguments) const
+    XLOOM_ALWAYS_INLINE void operator()(Arguments&... arguments) const
     {
         std::tuple<Arguments&...> const all(arguments...);
         if constexpr (IsRagged)
@@ -152,7 +153,7 @@ struct lane_backward_step {
 private:
     /// Runs the step in the sequences whose last step has been reached.
     template <class All, std::size_t... c, std::size_t... e>
-    [[gnu::always_inline]] void run_active(
+    XLOOM_ALWAYS_INLINE void run_active(
         All const& all, std::index_sequence<c...>, std::index_sequence<e...>) const
     {
         auto& steps_until_last = std::get<carried>(all);
@@ -167,7 +168,7 @@ private:
     }
 
     template <class All>
-    [[gnu::always_inline]] void run(All const& all) const
+    XLOOM_ALWAYS_INLINE void run(All const& all) const
     {
         [&]<std::size_t... s, std::size_t... x, std::size_t... y>(
             std::index_sequence<s...>, std::index_sequence<x...>, std::index_sequence<y...>) {

@@ -7,6 +7,7 @@
 
 #include <xloom/detail/check/scatter_nd.hpp>
 #include <xloom/detail/core/bounds.hpp>
+#include <xloom/detail/core/compiler.hpp>
 
 namespace xloom::inline XLOOM_ABI {
 
@@ -44,7 +45,7 @@ constexpr std::size_t check_axis_option(
 /// Errors    shape_error: rank 0; unequal ranks; an axis out of range; an axis of indices that exceeds
 ///           data's, except the indexed one.
 /// Source    ONNX GatherElements-13, ScatterElements-18, text.
-[[gnu::noinline]] constexpr std::size_t check_elements(
+XLOOM_NOINLINE constexpr std::size_t check_elements(
     std::string_view op, shape const& data, shape const& indices, std::int64_t axis)
 {
     check_not_scalar(op, "data", data);
@@ -66,7 +67,7 @@ constexpr std::size_t check_axis_option(
 /// Checks the operands of GatherElements, whose output has the shape of indices.
 ///
 /// Errors    of check_elements; shape_error: a size that overflows.
-[[gnu::noinline]] constexpr indexed_shape check_gather_elements(std::string_view op, shape const& data,
+XLOOM_NOINLINE constexpr indexed_shape check_gather_elements(std::string_view op, shape const& data,
     shape const& indices, gather_elements_options const& options, std::size_t item_bytes = 1)
 {
     std::size_t const axis = check_elements(op, data, indices, options.axis);
@@ -78,7 +79,7 @@ constexpr std::size_t check_axis_option(
 ///
 /// Errors    shape_error: output does not have the shape of indices. overlap_error: it shares memory
 ///           with data or indices, or two of its items do with each other.
-[[gnu::noinline]] constexpr void check_gather_elements_output(std::string_view op, memory_block const& output,
+XLOOM_NOINLINE constexpr void check_gather_elements_output(std::string_view op, memory_block const& output,
     shape const& gathered, memory_block const& data, memory_block const& indices)
 {
     if (output.layout.dims != gathered)
@@ -92,7 +93,7 @@ constexpr std::size_t check_axis_option(
 ///
 /// Errors    of check_elements; shape_error: another shape of updates, or one that cannot be broadcast; a
 ///           size that overflows. option_error: options that contradict each other.
-[[gnu::noinline]] constexpr indexed_shape check_scatter_elements(std::string_view op, shape const& data,
+XLOOM_NOINLINE constexpr indexed_shape check_scatter_elements(std::string_view op, shape const& data,
     shape const& indices, shape const& updates, scatter_rules const& options, bool is_broadcast)
 {
     std::size_t const indexed = check_elements(op, data, indices, options.axis);
@@ -112,7 +113,7 @@ constexpr std::size_t check_axis_option(
 /// Errors    shape_error: rank 0; unequal ranks; an axis out of range; axes of other lengths, none of which
 ///           is 1; a size that overflows.
 /// Source    NumPy, take_along_axis.
-[[gnu::noinline]] constexpr indexed_shape check_along_axis(std::string_view op, shape const& x,
+XLOOM_NOINLINE constexpr indexed_shape check_along_axis(std::string_view op, shape const& x,
     shape const& indices, along_axis_options const& options, std::size_t item_bytes)
 {
     if (x.empty() || indices.size() != x.size())
@@ -138,7 +139,7 @@ constexpr std::size_t check_axis_option(
 /// Requires that values can be broadcast to the shape of the indexed items.
 ///
 /// Errors    shape_error.
-[[gnu::noinline]] constexpr void check_values(std::string_view op, shape const& values, shape const& dims)
+XLOOM_NOINLINE constexpr void check_values(std::string_view op, shape const& values, shape const& dims)
 {
     if (!can_broadcast(values, dims))
         fail<shape_error>(op, ": values must broadcast to the shape of x[indices] ", dims, ", but it is ",
@@ -149,7 +150,7 @@ constexpr std::size_t check_axis_option(
 /// 1:].
 ///
 /// Errors    shape_error: over max_rank; a size that overflows.
-[[gnu::noinline]] constexpr indexed_shape check_take(
+XLOOM_NOINLINE constexpr indexed_shape check_take(
     std::string_view op, shape const& x, shape const& indices, std::size_t axis, std::size_t item_bytes = 1)
 {
     check_rank(op, "the output", x.size() - 1 + indices.size());
@@ -166,7 +167,7 @@ constexpr std::size_t check_axis_option(
 /// Errors    shape_error: x has rank 0; over max_rank; updates cannot be broadcast to that shape; a size that
 ///           overflows. option_error: options that contradict each other.
 /// Source    NumPy, ufunc.at.
-[[gnu::noinline]] constexpr indexed_shape check_at(std::string_view op, shape const& x, shape const& indices,
+XLOOM_NOINLINE constexpr indexed_shape check_at(std::string_view op, shape const& x, shape const& indices,
     shape const& updates, scatter_rules const& options, bool /* is_broadcast */)
 {
     if (x.empty())

@@ -6,6 +6,7 @@
 
 #include <xloom/detail/check/scatter_nd.hpp>
 #include <xloom/detail/core/bounds.hpp>
+#include <xloom/detail/core/compiler.hpp>
 
 namespace xloom::inline XLOOM_ABI {
 
@@ -26,7 +27,7 @@ namespace xloom::inline XLOOM_ABI::detail {
 ///           option_error: b < 0, b >= q or b >= r.
 /// Differs   from ONNX: k = 0 is allowed; each empty tuple gives a whole batch entry.
 /// Source    ONNX GatherND-13, text; its inference checks b + k <= r only.
-[[gnu::noinline]] constexpr indexed_shape check_gather_nd(std::string_view op, shape const& data,
+XLOOM_NOINLINE constexpr indexed_shape check_gather_nd(std::string_view op, shape const& data,
     shape const& indices, gather_nd_options const& options, std::size_t item_bytes = 1)
 {
     check_not_scalar(op, "data", data);
@@ -59,7 +60,7 @@ namespace xloom::inline XLOOM_ABI::detail {
 ///
 /// Errors    shape_error: output does not have the gathered shape.  overlap_error: it shares memory with data
 ///           or indices, or two of its items do with each other.
-[[gnu::noinline]] constexpr void check_gather_output(std::string_view op, memory_block const& output,
+XLOOM_NOINLINE constexpr void check_gather_output(std::string_view op, memory_block const& output,
     shape const& gathered, memory_block const& data, memory_block const& indices)
 {
     if (output.layout.dims != gathered)

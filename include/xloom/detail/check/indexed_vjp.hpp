@@ -8,6 +8,7 @@
 #include <xloom/detail/check/gather_nd.hpp>
 #include <xloom/detail/check/scatter_nd.hpp>
 #include <xloom/detail/core/bounds.hpp>
+#include <xloom/detail/core/compiler.hpp>
 
 namespace xloom::inline XLOOM_ABI {
 
@@ -44,7 +45,7 @@ namespace xloom::inline XLOOM_ABI::detail {
 ///
 /// Errors    shape_error and option_error: as check_gather_nd; shape_error: the shape of ct, or a size that
 ///           overflows.
-[[gnu::noinline]] constexpr indexed_shape check_gather_nd_vjp(std::string_view op, shape const& ct,
+XLOOM_NOINLINE constexpr indexed_shape check_gather_nd_vjp(std::string_view op, shape const& ct,
     shape const& data, shape const& indices, gather_nd_vjp_options const& options, std::size_t item_bytes = 1)
 {
     indexed_shape const indexed = detail::check_gather_nd(
@@ -61,7 +62,7 @@ namespace xloom::inline XLOOM_ABI::detail {
 /// Checks the memory of the derivative by data.
 ///
 /// Errors    overlap_error: ct_data shares memory with ct or indices, or two of its items do with each other.
-[[gnu::noinline]] constexpr void check_gather_nd_vjp_output(
+XLOOM_NOINLINE constexpr void check_gather_nd_vjp_output(
     std::string_view op, memory_block const& ct_data, memory_block const& ct, memory_block const& indices)
 {
     check_written(op, std::array{operand_memory("ct_data", ct_data)},
@@ -71,7 +72,7 @@ namespace xloom::inline XLOOM_ABI::detail {
 /// Checks what ScatterND itself does not have: the shape of ct, and ties.
 ///
 /// Errors    shape_error: ct does not have data's shape.  option_error: ties is no enumerator.
-[[gnu::noinline]] constexpr void check_scatter_nd_vjp(
+XLOOM_NOINLINE constexpr void check_scatter_nd_vjp(
     std::string_view op, shape const& ct, shape const& data, scatter_nd_vjp_options const& options)
 {
     if (ct != data)
@@ -93,7 +94,7 @@ struct scatter_nd_vjp_memory {
 ///
 /// Errors    shape_error: an output does not have the shape of its operand.  overlap_error: an output shares
 ///           memory with an operand or the other output, or two of its items do with each other.
-[[gnu::noinline]] constexpr void check_scatter_nd_vjp_outputs(
+XLOOM_NOINLINE constexpr void check_scatter_nd_vjp_outputs(
     std::string_view op, scatter_nd_vjp_memory const& memory)
 {
     auto const check_one = [=](std::string_view name, std::optional<memory_block> const& output,

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <utility>
 
+#include <xloom/detail/core/compiler.hpp>
 #include <xloom/detail/core/overlap.hpp>
 
 namespace xloom::inline XLOOM_ABI::detail {
@@ -164,7 +165,7 @@ constexpr void find_shared_memory(
 ///
 /// Errors    overlap_error: every pair is named.
 /// Cost      a few ns for each pair whose byte ranges do not intersect.
-[[gnu::noinline]] constexpr void check_written(
+XLOOM_NOINLINE constexpr void check_written(
     std::string_view op, std::span<operand_memory const> written, std::span<operand_memory const> read)
 {
     bool is_shared = false;

@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include <xloom/detail/core/compiler.hpp>
 #include <xloom/detail/core/scan_options.hpp>
 #include <xloom/detail/core/shape.hpp>
 
@@ -148,7 +149,7 @@ constexpr std::size_t check_length(std::string_view op, std::span<shape const> i
 ///           unequal lengths.
 /// Source    ONNX Scan-25, text and inference; ONNX's inference checks neither the directions nor the number
 ///           of their entries.
-[[gnu::noinline]] constexpr std::size_t check_scan(
+XLOOM_NOINLINE constexpr std::size_t check_scan(
     std::string_view op, std::span<shape const> inputs, std::size_t outputs, scan_options const& options)
 {
     check_count(op, inputs.size(), "scan inputs");
@@ -167,7 +168,7 @@ constexpr std::size_t check_length(std::string_view op, std::span<shape const> i
 /// Requires that outputs that are written in place have exactly T elements.
 ///
 /// Errors    shape_error: rank 0, an axis out of range, another length.
-[[gnu::noinline]] constexpr void check_scan_outputs(
+XLOOM_NOINLINE constexpr void check_scan_outputs(
     std::string_view op, std::span<shape const> outputs, std::size_t length, scan_options const& options)
 {
     check_time_axes(op, "scan_outputs", outputs, "scan_output_axes", options.scan_output_axes);
@@ -183,7 +184,7 @@ constexpr std::size_t check_length(std::string_view op, std::span<shape const> i
 /// these, and 0 for others. Requires check_scan, and check_scan_outputs or check_output_axes.
 ///
 /// Errors    option_error: another axis.
-[[gnu::noinline]] constexpr void check_fixed_axes(std::string_view op, std::string_view name,
+XLOOM_NOINLINE constexpr void check_fixed_axes(std::string_view op, std::string_view name,
     std::span<std::size_t const> fixed_ranks, std::string_view option, axes const& list)
 {
     auto const is_leading = [&](std::size_t i) {
@@ -210,7 +211,7 @@ constexpr std::size_t stacked_rank(std::size_t element_rank)
 /// is known.
 ///
 /// Errors    shape_error: an axis out of range.
-[[gnu::noinline]] constexpr void check_output_axes(
+XLOOM_NOINLINE constexpr void check_output_axes(
     std::string_view op, std::span<std::size_t const> element_ranks, scan_options const& options)
 {
     axes const& list = options.scan_output_axes;

@@ -7,6 +7,7 @@
 
 #include <xloom/detail/check/overlap.hpp>
 #include <xloom/detail/core/bounds.hpp>
+#include <xloom/detail/core/compiler.hpp>
 #include <xloom/detail/core/error.hpp>
 #include <xloom/detail/core/reduction.hpp>
 #include <xloom/detail/core/shape.hpp>
@@ -146,7 +147,7 @@ constexpr void check_first_of_duplicates(std::string_view op, duplicates rule, r
 /// Errors    shape_error: of shape_of_updates; updates of another shape, or one that cannot be broadcast; a
 ///           size that overflows.  option_error: options that contradict each other.
 /// Source    ONNX ScatterND-18, text; its inference reads neither indices nor updates. NumPy, "Broadcasting".
-[[gnu::noinline]] constexpr indexed_shape check_scatter_nd(std::string_view op, shape const& data,
+XLOOM_NOINLINE constexpr indexed_shape check_scatter_nd(std::string_view op, shape const& data,
     shape const& indices, shape const& updates, scatter_rules const& options, bool is_broadcast = false)
 {
     shape const expected = shape_of_updates(op, data, indices);

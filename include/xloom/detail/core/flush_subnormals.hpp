@@ -2,6 +2,7 @@
 // Subnormal numbers as zeros, a mode of the processor.
 
 #include <atomic>
+#include <cstdint>
 
 #include <xloom/detail/core/abi.hpp>
 
@@ -19,14 +20,14 @@ inline constexpr unsigned flush_bits = 0x8040; // FTZ and DAZ of MXCSR
 inline unsigned float_control() noexcept { return _mm_getcsr(); }
 inline void set_float_control(unsigned control) noexcept { _mm_setcsr(control); }
 #elif defined(__aarch64__)
-inline constexpr unsigned long flush_bits = 1UL << 24; // FZ of FPCR
-inline unsigned long float_control() noexcept
+inline constexpr std::uint64_t flush_bits = std::uint64_t{1} << 24; // FZ of FPCR
+inline std::uint64_t float_control() noexcept
 {
-    unsigned long control;
+    std::uint64_t control;
     asm volatile("mrs %0, fpcr" : "=r"(control));
     return control;
 }
-inline void set_float_control(unsigned long control) noexcept
+inline void set_float_control(std::uint64_t control) noexcept
 {
     asm volatile("msr fpcr, %0" : : "r"(control));
 }

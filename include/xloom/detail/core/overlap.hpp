@@ -7,6 +7,7 @@
 #include <limits>
 #include <numeric>
 
+#include <xloom/detail/core/compiler.hpp>
 #include <xloom/detail/core/shape.hpp>
 
 namespace xloom::inline XLOOM_ABI::detail {
@@ -137,7 +138,7 @@ constexpr byte_range bytes_of(memory_block const& block)
 ///
 /// The bytes of a are lowest_a + sum(i * stride), those of b lowest_b + sum(j * stride). Counting those of b
 /// down from its highest byte puts both sums on one side, with positive signs.
-[[gnu::noinline]] constexpr bool share_byte(
+XLOOM_NOINLINE constexpr bool share_byte(
     memory_block const& a, memory_block const& b, std::uintmax_t highest_b_from_lowest_a)
 {
     overlap_equation equation;
@@ -151,7 +152,7 @@ constexpr byte_range bytes_of(memory_block const& block)
 
 /// True if the blocks share a byte. Cost: a few ns if their ranges do not intersect, else 0.1 to 0.3 us for
 /// usual layouts of any size.
-[[gnu::noinline]] constexpr bool overlap(memory_block const& a, memory_block const& b)
+XLOOM_NOINLINE constexpr bool overlap(memory_block const& a, memory_block const& b)
 {
     detail::byte_range const in_a = detail::bytes_of(a), in_b = detail::bytes_of(b);
     return detail::intersect(in_a, in_b) && detail::share_byte(a, b, in_b.highest - in_a.lowest);

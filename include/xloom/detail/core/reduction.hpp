@@ -11,6 +11,7 @@
 #include <string_view>
 #include <type_traits>
 
+#include <xloom/detail/core/compiler.hpp>
 #include <xloom/detail/core/element_types.hpp>
 
 namespace xloom::inline XLOOM_ABI {
@@ -58,31 +59,32 @@ concept ordered = !array_like<T> && requires(T const& a) {
     static_cast<bool>(a != a);
 };
 
-/// Returns the result of an operation, which compilers then do not combine with the operation that uses it,
-/// where the target has an instruction for a product and a sum.
-///
-/// Why the empty asm: a compiler contracts a product and a sum to one instruction where the processor has it,
+/// True if a compiler may contract a product and a sum of Ts to one instruction: where the processor has it,
 /// so that the bits of a result would depend on the target. The x87 unit, which computes long double, has
 /// none.
 template <class T>
-[[gnu::always_inline]] constexpr T uncombined(T result)
-{
-    if (!std::is_constant_evaluated()) {
+inline constexpr bool may_contract =
 #if defined(__FMA__) || defined(__FMA4__) || defined(__AVX512F__)
-        if constexpr (!std::same_as<T, long double>)
-            asm("" : "+v"(result));
-#elif defined(__aarch64__)
-        asm("" : "+w"(result));
-#elif !defined(__x86_64__) && !defined(__i386__)
-        asm("" : "+m"(result));
+    !std::same_as<T, long double>;
+#elif defined(__x86_64__) || defined(__i386__)
+    false;
+#else
+    true;
 #endif
-    }
+
+/// Returns the result of an operation, which compilers then do not contract with the operation that uses it.
+template <class T>
+XLOOM_ALWAYS_INLINE constexpr T uncombined(T result)
+{
+    if constexpr (may_contract<T>)
+        if (!std::is_constant_evaluated())
+            forget_value(result);
     return result;
 }
 
 /// Returns a product, rounded before it is used.
 template <class T>
-[[gnu::always_inline]] constexpr T rounded_product(T const& a, T const& b)
+XLOOM_ALWAYS_INLINE constexpr T rounded_product(T const& a, T const& b)
 {
     T const product = a * b;
     return detail::uncombined(product);

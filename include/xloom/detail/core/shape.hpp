@@ -9,6 +9,7 @@
 #include <string>
 #include <string_view>
 
+#include <xloom/detail/core/compiler.hpp>
 #include <xloom/detail/core/error.hpp>
 #include <xloom/detail/core/static_vector.hpp>
 
@@ -90,9 +91,7 @@ constexpr bool is_countable(shape const& dims, std::size_t bytes_per_element = 1
             return true;
     std::size_t bytes = bytes_per_element;
     for (std::size_t const dim : dims)
-        if (__builtin_mul_overflow(
-                bytes, dim, &bytes)) // a division for each axis takes longer than a small call
-            return false;
+        bytes = detail::saturated_product(bytes, dim);
     return bytes <= static_cast<std::size_t>((std::numeric_limits<std::ptrdiff_t>::max)());
 }
 

@@ -11,6 +11,7 @@
 #include <string>
 #include <type_traits>
 
+#include <xloom/detail/core/compiler.hpp>
 #include <xloom/detail/core/error.hpp>
 
 namespace xloom::inline XLOOM_ABI {
@@ -149,12 +150,12 @@ private:
         T all[Capacity];
     };
 
-    /// Returns uninitialized items: g++ clears them by `rep stos`, which takes longer than a small call. The
-    /// empty asm counts as a write to them; g++ 12 warns of copies otherwise.
+    /// Returns uninitialized items: g++ clears them by `rep stos`, which takes longer than a small call. g++
+    /// 12 also warns of their copies otherwise.
     static storage unwritten()
     {
         storage items;
-        asm("" : "=m"(items));
+        detail::take_for_written(items);
         return items;
     }
 

@@ -5,13 +5,9 @@
 #include <cstddef>
 #include <string_view>
 
-#include <xloom/detail/core/abi.hpp>
+#include <xloom/detail/core/compiler.hpp>
 
-// g++ 12 reports that the enumerators, although scoped, shadow the types of their names.
-#if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wshadow"
-#endif
+XLOOM_BEGIN_FALSE_SHADOW
 
 namespace xloom::inline XLOOM_ABI {
 
@@ -46,6 +42,4 @@ constexpr std::string_view name_of(weight_storage storage) noexcept
 
 } // namespace xloom::inline XLOOM_ABI
 
-#if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC diagnostic pop
-#endif
+XLOOM_END_FALSE_WARNINGS

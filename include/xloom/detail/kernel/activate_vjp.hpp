@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstddef>
 
+#include <xloom/detail/core/compiler.hpp>
 #include <xloom/detail/kernel/activations.hpp>
 
 namespace xloom::inline XLOOM_ABI::kernel {
@@ -139,7 +140,7 @@ void softmax_vjp(T const* value, T* ct, std::size_t count) noexcept
 
 /// Computes ct_x[i] = f'(x[i]) * ct_y[i] of an elementwise activation f. ct_x may be x or ct_y.
 template <class T, class F>
-[[gnu::flatten]] void map_vjp(T const* x, T const* ct_y, T* ct_x, std::size_t count, F const& f) noexcept
+XLOOM_FLATTEN void map_vjp(T const* x, T const* ct_y, T* ct_x, std::size_t count, F const& f) noexcept
 {
     std::size_t i = 0;
     for (; i + batch_size<T> <= count; i += batch_size<T>)

@@ -4,6 +4,7 @@
 #include <complex>
 #include <type_traits>
 
+#include <xloom/detail/core/compiler.hpp>
 #include <xloom/detail/kernel/lane_transpose.hpp>
 #include <xloom/detail/kernel/lanes.hpp>
 #include <xloom/detail/kernel/product.hpp>
@@ -13,7 +14,7 @@ namespace xloom::inline XLOOM_ABI::kernel {
 /// Returns a b + c, whose product and sum are rounded one by one. Complex numbers by the textbook's formula,
 /// without the rules of C for infinities.
 template <class V>
-[[gnu::always_inline]] inline V product_plus(V const& a, V const& b, V const& c)
+XLOOM_ALWAYS_INLINE inline V product_plus(V const& a, V const& b, V const& c)
 {
     if constexpr (std::is_class_v<V>)
         return static_cast<V>(a * b + c);
@@ -21,7 +22,7 @@ template <class V>
         return xloom::detail::rounded_product(a, b) + c;
 }
 template <class T>
-[[gnu::always_inline]] inline std::complex<T> product_plus(
+XLOOM_ALWAYS_INLINE inline std::complex<T> product_plus(
     std::complex<T> const& a, std::complex<T> const& b, std::complex<T> const& c)
 {
     return reduce_mul(a, b) + c;
@@ -40,12 +41,12 @@ inline constexpr T largest_decay = safe_exponent<T> < 256 ? T(1.125) : T(2);
 
 /// True, for each lane, if |a| <= largest_decay.
 template <class V>
-[[gnu::always_inline]] inline auto is_decay(V const& a)
+XLOOM_ALWAYS_INLINE inline auto is_decay(V const& a)
 {
     return kernel::magnitude(a) <= largest_decay<scalar_of<V>>;
 }
 template <class T>
-[[gnu::always_inline]] inline bool is_decay(std::complex<T> const& a)
+XLOOM_ALWAYS_INLINE inline bool is_decay(std::complex<T> const& a)
 {
     return xloom::detail::rounded_product(a.real(), a.real()) +
                xloom::detail::rounded_product(a.imag(), a.imag()) <=
@@ -58,7 +59,7 @@ template <class T>
 /// large again. With |b| and the state before the block up to 2^safe_exponent, no state overflows.
 struct compose {
     template <class V>
-    [[gnu::always_inline]] affine_map<V> operator()(
+    XLOOM_ALWAYS_INLINE affine_map<V> operator()(
         affine_map<V> const& first, affine_map<V> const& second) const
     {
         return {reduce_mul(first.a, second.a), kernel::product_plus(second.a, first.b, second.b)};
@@ -66,24 +67,24 @@ struct compose {
 
     /// True if a scan may begin with a value, and may have an element.
     template <rounded_number V>
-    [[gnu::always_inline]] static auto is_safe_start(affine_map<V> const& before)
+    XLOOM_ALWAYS_INLINE static auto is_safe_start(affine_map<V> const& before)
     {
         return kernel::is_at_most<safe_exponent<scalar_of<V>>>(before.b);
     }
     template <rounded_number V>
-    [[gnu::always_inline]] static auto is_safe(affine_map<V> const& x, affine_map<V> const&)
+    XLOOM_ALWAYS_INLINE static auto is_safe(affine_map<V> const& x, affine_map<V> const&)
     {
         return kernel::both(kernel::is_decay(x.a), kernel::is_at_most<safe_exponent<scalar_of<V>>>(x.b));
     }
 
     /// The same: results are safe without a margin, whatever they are.
     template <rounded_number V>
-    [[gnu::always_inline]] static auto is_clear_start(affine_map<V> const& before)
+    XLOOM_ALWAYS_INLINE static auto is_clear_start(affine_map<V> const& before)
     {
         return is_safe_start(before);
     }
     template <rounded_number V>
-    [[gnu::always_inline]] static auto is_clear(affine_map<V> const& x)
+    XLOOM_ALWAYS_INLINE static auto is_clear(affine_map<V> const& x)
     {
         return is_safe(x, x);
     }
@@ -103,7 +104,7 @@ struct compose {
 
 /// Returns a where the comparison is true, else b.
 template <class Mask, class V>
-[[gnu::always_inline]] inline affine_map<V> choose(
+XLOOM_ALWAYS_INLINE inline affine_map<V> choose(
     Mask const& is_true, affine_map<V> const& a, affine_map<V> const& b)
 {
     return {kernel::choose(is_true, a.a, b.a), kernel::choose(is_true, a.b, b.b)};
@@ -121,28 +122,25 @@ struct lane_compose {
     /// The operator on elements, and its rule on lanes.
     using element = compose;
 
-    [[gnu::always_inline]] lanes operator()(lanes const& first, lanes const& second) const
+    XLOOM_ALWAYS_INLINE lanes operator()(lanes const& first, lanes const& second) const
     {
         return compose{}(first, second);
     }
 
-    [[gnu::always_inline]] static lanes broadcast(affine_map<T> const& x)
+    XLOOM_ALWAYS_INLINE static lanes broadcast(affine_map<T> const& x)
     {
         return {kernel::broadcast(x.a), kernel::broadcast(x.b)};
     }
-    [[gnu::always_inline]] static lanes last(lanes const& x)
-    {
-        return {last_lane<T>(x.a), last_lane<T>(x.b)};
-    }
-    [[gnu::always_inline]] static affine_map<T> first_lane(lanes const& x) { return {x.a[0], x.b[0]}; }
+    XLOOM_ALWAYS_INLINE static lanes last(lanes const& x) { return {last_lane<T>(x.a), last_lane<T>(x.b)}; }
+    XLOOM_ALWAYS_INLINE static affine_map<T> first_lane(lanes const& x) { return {x.a[0], x.b[0]}; }
     /// Combines lane 0 with 1, 2 with 3, ..., of a and then of b.
-    [[gnu::always_inline]] lanes combine_pairs(lanes const& a, lanes const& b) const
+    XLOOM_ALWAYS_INLINE lanes combine_pairs(lanes const& a, lanes const& b) const
     {
         return (*this)({even_lanes<T>(a.a, b.a), even_lanes<T>(a.b, b.b)},
             {odd_lanes<T>(a.a, b.a), odd_lanes<T>(a.b, b.b)});
     }
     /// Exchanges lane j of vector i with lane i of vector j.
-    [[gnu::always_inline]] static void transpose(lanes (&rows)[lane_count])
+    XLOOM_ALWAYS_INLINE static void transpose(lanes (&rows)[lane_count])
     {
         lanes_t<T> a[lane_count], b[lane_count];
         for (std::size_t i = 0; i < lane_count; ++i) {
@@ -164,7 +162,7 @@ struct lane_compose {
 
     /// Combines the last lane of every lower half with the upper half after it.
     template <std::size_t Half>
-    [[gnu::always_inline]] lanes combine_halves(lanes const& x) const
+    XLOOM_ALWAYS_INLINE lanes combine_halves(lanes const& x) const
     {
         lanes const combined = (*this)(
             {spread_lanes<T, Half>(x.a, kernel::broadcast(T{1})), spread_lanes<T, Half>(x.b, x.b)}, x);

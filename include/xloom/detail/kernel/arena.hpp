@@ -4,16 +4,10 @@
 #include <cstddef>
 #include <limits>
 
+#include <xloom/detail/core/compiler.hpp>
 #include <xloom/detail/core/tuning.hpp>
 
 namespace xloom::inline XLOOM_ABI::kernel {
-
-/// Returns a * b, or the largest std::size_t if the product is larger.
-constexpr std::size_t saturated_product(std::size_t a, std::size_t b) noexcept
-{
-    std::size_t product = 0;
-    return __builtin_mul_overflow(a, b, &product) ? (std::numeric_limits<std::size_t>::max)() : product;
-}
 
 template <class T>
 class arena {
@@ -24,10 +18,10 @@ public:
     T* take(std::size_t count) noexcept
     {
         T* const piece = items_ == nullptr ? nullptr : items_ + used_;
-        constexpr std::size_t line = elements_per_cache_line<T>;
-        if (__builtin_add_overflow(count, line - 1, &count) ||
-            __builtin_add_overflow(used_, count / line * line, &used_))
-            used_ = (std::numeric_limits<std::size_t>::max)();
+        constexpr std::size_t line = elements_per_cache_line<T>,
+                              most = (std::numeric_limits<std::size_t>::max)();
+        std::size_t const padded = saturated_sum(count, line - 1);
+        used_ = saturated_sum(used_, padded == most ? most : padded / line * line);
         return piece;
     }
     /// Allocates `rows` rows of `columns` items.

@@ -9,6 +9,7 @@
 #include <cmath>
 #include <cstddef>
 
+#include <xloom/detail/core/compiler.hpp>
 #include <xloom/detail/kernel/activations.hpp>
 
 namespace xloom::inline XLOOM_ABI::kernel {
@@ -65,7 +66,7 @@ namespace detail {
 /// Computes scores[m] = start + sum_a term(key[m, a], query[a], V[a]) for `Keys` keys at once; f adds a term
 /// to a sum.
 template <std::size_t Keys, class T, class F>
-[[gnu::flatten]] void score_keys(T const* keys, std::size_t stride, T const* query, T const* V, std::size_t A,
+XLOOM_FLATTEN void score_keys(T const* keys, std::size_t stride, T const* query, T const* V, std::size_t A,
     T* scores, T start, F const& f) noexcept
 {
     batch_t<T> sums[Keys];
@@ -73,7 +74,7 @@ template <std::size_t Keys, class T, class F>
         sum = batch_t<T>(T(0));
     for (std::size_t a = 0; a < A; a += batch_size<T>) {
         auto const q = load_batch(query + a), v = load_batch(V + a);
-#pragma GCC unroll 4
+        XLOOM_UNROLL(4)
         for (std::size_t m = 0; m < Keys; ++m)
             sums[m] = f(load_batch(keys + m * stride + a), q, v, sums[m]);
     }

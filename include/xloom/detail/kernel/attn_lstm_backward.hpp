@@ -8,6 +8,7 @@
 #include <array>
 #include <cstddef>
 
+#include <xloom/detail/core/compiler.hpp>
 #include <xloom/detail/kernel/attention.hpp>
 #include <xloom/detail/kernel/attn_lstm.hpp>
 #include <xloom/detail/kernel/lstm_backward.hpp>
@@ -44,7 +45,7 @@ value_and_slope<V> differentiate_term_of_exponentials(V const& key, V const& que
 
 /// Computes the cotangents; differentiate_at(key, query) returns the value and the derivative of a term.
 template <class T, class F>
-[[gnu::flatten]] void score_vjp_all(key_rows<T const> const& keys, T const* query, T const* V, std::size_t A,
+XLOOM_FLATTEN void score_vjp_all(key_rows<T const> const& keys, T const* query, T const* V, std::size_t A,
     T const* ct_scores, score_cotangents<T> const& ct, F const& differentiate_at) noexcept
 {
     for (std::size_t a = 0; a < A; a += batch_size<T>) {

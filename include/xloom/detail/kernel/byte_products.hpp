@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <cstring>
 
+#include <xloom/detail/core/compiler.hpp>
 #include <xloom/detail/kernel/panels.hpp>
 #include <xloom/detail/kernel/simd.hpp>
 
@@ -40,12 +41,7 @@ void pack_fours(strided_matrix<Item> from, std::size_t columns, panel_writer<flo
 
 } // namespace xloom::inline XLOOM_ABI::kernel
 
-// g++ 12 reports the operands that its AVX-512 intrinsics leave undefined as errors of the caller.
-#if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wuninitialized"
-#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
-#endif
+XLOOM_BEGIN_FALSE_UNINITIALIZED
 
 namespace xloom::inline XLOOM_ABI::kernel {
 
@@ -92,7 +88,7 @@ inline __m512i multiply_pairs(__m512i a, __m512i b)
 struct byte_sums {
     using bytes = xsimd::batch<std::int32_t>::register_type;
     /// Why not bytes: g++ 12 would copy each sum before it adds to it, because its integers are of 64 bits.
-    using sums [[gnu::vector_size(bytes_of_batch)]] = std::int32_t;
+    using sums XLOOM_VECTOR(bytes_of_batch) = std::int32_t;
 
     static sums begin(std::int32_t total) { return sums{} - byte_offset * total; }
     static bytes load_bytes(std::uint8_t const* from)
@@ -232,6 +228,4 @@ struct byte_unit {
 
 } // namespace xloom::inline XLOOM_ABI::kernel
 
-#if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC diagnostic pop
-#endif
+XLOOM_END_FALSE_WARNINGS

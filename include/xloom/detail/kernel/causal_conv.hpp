@@ -8,6 +8,7 @@
 #include <type_traits>
 
 #include <xloom/detail/core/cast.hpp>
+#include <xloom/detail/core/compiler.hpp>
 #include <xloom/detail/kernel/activations.hpp>
 #include <xloom/detail/kernel/arena.hpp>
 #include <xloom/detail/kernel/item_rows.hpp>
@@ -49,7 +50,7 @@ struct conv_tiling {
 /// Computes SiLU of sums that are rounded to Items. A function of its own, so that it is compiled once: its
 /// bits do not depend on the tiling.
 template <class Item, class T>
-[[gnu::noinline]] void activate_sums(T* sums, std::size_t count) noexcept
+XLOOM_NOINLINE void activate_sums(T* sums, std::size_t count) noexcept
 {
     if constexpr (!std::is_same_v<Item, T>)
         std::transform(
@@ -148,7 +149,7 @@ private:
 
     /// `taps` is taps_, or a constant of its value.
     template <class Taps>
-    [[gnu::flatten]] void convolve_by(Taps taps, item_rows<T const> const& weight,
+    XLOOM_FLATTEN void convolve_by(Taps taps, item_rows<T const> const& weight,
         item_rows<T const> const& bias, item_rows<T> const& to, std::size_t count) const
     {
         constexpr std::size_t width = batch_size<T>;

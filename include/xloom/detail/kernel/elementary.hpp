@@ -10,14 +10,10 @@
 #include <cstdint>
 #include <type_traits>
 
+#include <xloom/detail/core/compiler.hpp>
 #include <xloom/detail/kernel/simd.hpp>
 
-// False positives of g++ 12, as in kernel/simd.hpp.
-#if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wuninitialized"
-#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
-#endif
+XLOOM_BEGIN_FALSE_UNINITIALIZED
 
 namespace xloom::inline XLOOM_ABI::kernel::detail {
 
@@ -224,6 +220,4 @@ V tanh_of(V const& x)
 
 } // namespace xloom::inline XLOOM_ABI::kernel::detail
 
-#if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC diagnostic pop
-#endif
+XLOOM_END_FALSE_WARNINGS

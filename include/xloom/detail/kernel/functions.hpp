@@ -25,16 +25,12 @@
 #include <limits>
 #include <type_traits>
 
+#include <xloom/detail/core/compiler.hpp>
 #include <xloom/detail/core/reduction.hpp>
 #include <xloom/detail/kernel/activations.hpp>
 #include <xloom/detail/kernel/batches.hpp>
 
-// False positives of g++ 12, as in kernel/simd.hpp.
-#if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wuninitialized"
-#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
-#endif
+XLOOM_BEGIN_FALSE_UNINITIALIZED
 
 namespace xloom::inline XLOOM_ABI::kernel {
 
@@ -251,7 +247,7 @@ private:
 
 /// Returns y, but of_item(x) for the items of x beyond the limit of an angle.
 template <class Item, class V>
-[[gnu::noinline, gnu::cold]] V with_large_items(Item const& of_item, V const& x, V const& y)
+XLOOM_COLD V with_large_items(Item const& of_item, V const& x, V const& y)
 {
     using T = batch_item_t<V>;
     return item_by_item(
@@ -485,6 +481,4 @@ V lane_sigmoid(V const& x)
 
 } // namespace xloom::inline XLOOM_ABI::kernel
 
-#if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC diagnostic pop
-#endif
+XLOOM_END_FALSE_WARNINGS

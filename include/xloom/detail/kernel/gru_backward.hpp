@@ -7,6 +7,7 @@
 #include <array>
 #include <cstddef>
 
+#include <xloom/detail/core/compiler.hpp>
 #include <xloom/detail/kernel/cell_backward.hpp>
 #include <xloom/detail/kernel/gru.hpp>
 
@@ -156,7 +157,7 @@ public:
 private:
     /// Computes the cotangents of the sums of h and z and the share of the cotangent of h before the step
     /// that z passes on, with the default activations and no clip; and r with its derivatives.
-    [[gnu::flatten]] void plain_units(
+    XLOOM_FLATTEN void plain_units(
         T const* kept, T const* before, T* ct_h, T* ct_next, T* reset) const noexcept
     {
         for_each_batch<T>(this->p().H, [=, width = this->p().gate_stride](std::size_t j) {

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include <xloom/detail/core/abi.hpp>
+#include <xloom/detail/core/compiler.hpp>
 #include <xloom/detail/core/reduction.hpp>
 #include <xloom/detail/kernel/lane_transpose.hpp>
 #include <xloom/detail/kernel/lanes.hpp>
@@ -26,14 +27,14 @@ inline constexpr std::size_t elements_per_block = 256;
 namespace detail {
 
 template <std::size_t Half, std::size_t I, class V, class Op>
-[[gnu::always_inline]] inline void combine_with_lower_half(V* group, Op const& op)
+XLOOM_ALWAYS_INLINE inline void combine_with_lower_half(V* group, Op const& op)
 {
     if constexpr ((I & Half) != 0)
         group[I] = op(group[I / Half * Half - 1], group[I]);
 }
 
 template <std::size_t Half, class V, class Op, std::size_t... I>
-[[gnu::always_inline]] inline void scan_whole_group(V* group, Op const& op, std::index_sequence<I...> all)
+XLOOM_ALWAYS_INLINE inline void scan_whole_group(V* group, Op const& op, std::index_sequence<I...> all)
 {
     if constexpr (Half < elements_per_group) {
         (detail::combine_with_lower_half<Half, I>(group, op), ...);
@@ -46,7 +47,7 @@ template <std::size_t Half, class V, class Op, std::size_t... I>
 /// Replaces the elements of a group by their prefixes. In each step the upper half of every 2, 4, 8, 16
 /// elements takes the last one of the lower half before it (Sklansky's network).
 template <class V, class Op>
-[[gnu::always_inline]] inline void scan_group(V* group, Op const& op)
+XLOOM_ALWAYS_INLINE inline void scan_group(V* group, Op const& op)
 {
     detail::scan_whole_group<1>(group, op, std::make_index_sequence<elements_per_group>{});
 }
@@ -90,7 +91,7 @@ struct lane_reduction {
             return limits::has_infinity ? limits::infinity() : (limits::max)();
     }
 
-    [[gnu::always_inline]] lanes operator()(lanes const& a, lanes const& b) const
+    XLOOM_ALWAYS_INLINE lanes operator()(lanes const& a, lanes const& b) const
     {
         if constexpr (std::same_as<Reduce, reduce_max_t>)
             return or_nan(b, a < b ? b : a);
@@ -104,18 +105,18 @@ struct lane_reduction {
             return a + b;
     }
 
-    [[gnu::always_inline]] static lanes broadcast(T x) { return kernel::broadcast(x); }
-    [[gnu::always_inline]] static lanes last(lanes const& x) { return last_lane<T>(x); }
-    [[gnu::always_inline]] static T first_lane(lanes const& x) { return x[0]; }
+    XLOOM_ALWAYS_INLINE static lanes broadcast(T x) { return kernel::broadcast(x); }
+    XLOOM_ALWAYS_INLINE static lanes last(lanes const& x) { return last_lane<T>(x); }
+    XLOOM_ALWAYS_INLINE static T first_lane(lanes const& x) { return x[0]; }
     /// Combines lane 0 with 1, 2 with 3, ..., of a and then of b.
-    [[gnu::always_inline]] lanes combine_pairs(lanes const& a, lanes const& b) const
+    XLOOM_ALWAYS_INLINE lanes combine_pairs(lanes const& a, lanes const& b) const
     {
         return (*this)(even_lanes<T>(a, b), odd_lanes<T>(a, b));
     }
     /// Exchanges lane j of vector i with lane i of vector j.
-    [[gnu::always_inline]] static void transpose(lanes (&rows)[lane_count]) { transpose_lanes<T>(rows); }
+    XLOOM_ALWAYS_INLINE static void transpose(lanes (&rows)[lane_count]) { transpose_lanes<T>(rows); }
     /// Moves every lane one further; the first one becomes the last one of `before`.
-    [[gnu::always_inline]] static lanes shift(lanes const& before, lanes const& x)
+    XLOOM_ALWAYS_INLINE static lanes shift(lanes const& before, lanes const& x)
     {
         return shift_lanes<T>(before, x);
     }
@@ -125,7 +126,7 @@ struct lane_reduction {
 
     /// Combines the last lane of every lower half with the upper half after it.
     template <std::size_t Half>
-    [[gnu::always_inline]] lanes combine_halves(lanes const& x) const
+    XLOOM_ALWAYS_INLINE lanes combine_halves(lanes const& x) const
     {
         return (*this)(spread_lanes<T, Half>(x, kernel::broadcast(neutral())), x);
     }
@@ -137,7 +138,7 @@ private:
     /// Returns b in the lanes where it is NaN, else x, a maximum or minimum.
     ///
     /// Why uncombined: g++ would merge the two comparisons, in place of an instruction for x.
-    [[gnu::always_inline]] static lanes or_nan(lanes const& b, lanes const& x)
+    XLOOM_ALWAYS_INLINE static lanes or_nan(lanes const& b, lanes const& x)
     {
         if constexpr (std::floating_point<T>)
             return b != b ? b : xloom::detail::uncombined(x);
@@ -145,7 +146,7 @@ private:
             return x;
     }
     /// Integers wrap around.
-    [[gnu::always_inline]] static lanes wrapped(lanes const& a, lanes const& b)
+    XLOOM_ALWAYS_INLINE static lanes wrapped(lanes const& a, lanes const& b)
     {
         using modular = lanes_t<std::make_unsigned_t<T>>;
         auto const u = reinterpret_cast<modular>(a);
@@ -274,13 +275,13 @@ private:
 
         vector total() const { return Ops::last(v[vectors - 1]); }
 
-        [[gnu::always_inline]] void append_to(vector const& base)
+        XLOOM_ALWAYS_INLINE void append_to(vector const& base)
         {
             for (vector& x : v)
                 x = Ops{}(base, x);
         }
         /// Moves every lane one further, after `base`.
-        [[gnu::always_inline]] void shift_in(vector const& base)
+        XLOOM_ALWAYS_INLINE void shift_in(vector const& base)
         {
             for (std::size_t i = vectors; i-- > 1;)
                 v[i] = Ops::shift(v[i - 1], v[i]);
@@ -290,7 +291,7 @@ private:
         value_type get(std::size_t i) const { return Ops::get(v[i / lanes], i % lanes); }
         void set(std::size_t i, value_type const& x) { Ops::set(v[i / lanes], i % lanes, x); }
 
-        [[gnu::always_inline]] void scan()
+        XLOOM_ALWAYS_INLINE void scan()
         {
             for (vector& x : v)
                 x = combine_from<1>(x);
@@ -301,7 +302,7 @@ private:
         }
 
         template <std::size_t Half>
-        [[gnu::always_inline]] static vector combine_from(vector const& x)
+        XLOOM_ALWAYS_INLINE static vector combine_from(vector const& x)
         {
             if constexpr (Half < lanes)
                 return combine_from<2 * Half>(Ops{}.template combine_halves<Half>(x));
@@ -310,7 +311,7 @@ private:
         }
     };
 
-    [[gnu::always_inline]] group load(std::size_t begin) const
+    XLOOM_ALWAYS_INLINE group load(std::size_t begin) const
     {
         group g;
         for (std::size_t i = 0; i < vectors; ++i)
@@ -325,7 +326,7 @@ private:
             g.v[i] = access_.load_first(begin + i * lanes, count < i * lanes ? 0 : count - i * lanes);
         return g;
     }
-    [[gnu::always_inline]] void store(std::size_t begin, group const& g) const
+    XLOOM_ALWAYS_INLINE void store(std::size_t begin, group const& g) const
     {
         for (std::size_t i = 0; i < vectors; ++i)
             access_.store(begin + i * lanes, g.v[i]);
@@ -338,15 +339,14 @@ private:
 
     /// True if a condition on elements and their results is true for all of a group.
     template <class Condition>
-    [[gnu::always_inline]] static bool are_all(
-        group const& x, group const& results, Condition const& condition)
+    XLOOM_ALWAYS_INLINE static bool are_all(group const& x, group const& results, Condition const& condition)
     {
         auto are_true = condition(x.v[0], results.v[0]);
         for (std::size_t i = 1; i < vectors; ++i)
             are_true = both(are_true, condition(x.v[i], results.v[i]));
         return all_of(are_true);
     }
-    [[gnu::always_inline]] static bool are_safe(group const& x, group const& results)
+    XLOOM_ALWAYS_INLINE static bool are_safe(group const& x, group const& results)
     {
         return are_all(
             x, results, [](auto const& each, auto const& result) { return rule::is_safe(each, result); });
@@ -361,7 +361,7 @@ private:
 
     /// Combines every `Count` elements by a tree.
     template <std::size_t Count>
-    [[gnu::always_inline]] vector combine(std::size_t begin, bool& is_clear) const
+    XLOOM_ALWAYS_INLINE vector combine(std::size_t begin, bool& is_clear) const
     {
         if constexpr (Count == 1) {
             access_.prefetch(begin);
@@ -422,7 +422,7 @@ private:
     /// Writes the results of the rest of a block: in order from the first one on that is not safe. Returns
     /// the last one.
     template <output Output>
-    [[gnu::noinline]] value_type scan_in_order(
+    XLOOM_NOINLINE value_type scan_in_order(
         std::size_t begin, std::size_t end, value_type last, bool is_in_order) const
     {
         for (std::size_t i = begin; i < end; i += elements_per_group) {

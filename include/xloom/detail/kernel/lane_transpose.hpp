@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <utility>
 
+#include <xloom/detail/core/compiler.hpp>
 #include <xloom/detail/kernel/item_rows.hpp>
 #include <xloom/detail/kernel/lanes.hpp>
 
@@ -14,7 +15,7 @@ namespace detail {
 
 /// Exchanges the upper halves of a and the lower halves of b, in pieces of 2 * Half lanes.
 template <std::size_t Half, class V, std::size_t... I>
-[[gnu::always_inline]] inline void exchange_halves(V& a, V& b, std::index_sequence<I...>)
+XLOOM_ALWAYS_INLINE inline void exchange_halves(V& a, V& b, std::index_sequence<I...>)
 {
     V const lower =
         __builtin_shufflevector(a, b, static_cast<int>((I & Half) != 0 ? sizeof...(I) + I - Half : I)...);
@@ -23,10 +24,10 @@ template <std::size_t Half, class V, std::size_t... I>
 }
 
 template <class T, std::size_t Half>
-[[gnu::always_inline]] inline void transpose_pieces(lanes_t<T> (&rows)[lane_count<T>])
+XLOOM_ALWAYS_INLINE inline void transpose_pieces(lanes_t<T> (&rows)[lane_count<T>])
 {
     if constexpr (Half != 0) {
-#pragma GCC unroll 16
+        XLOOM_UNROLL(16)
         for (std::size_t i = 0; i < lane_count<T>; ++i)
             if ((i & Half) == 0)
                 exchange_halves<Half>(rows[i], rows[i + Half], lane_numbers<T>{});
@@ -38,7 +39,7 @@ template <class T, std::size_t Half>
 
 /// Exchanges lane j of vector i with lane i of vector j, for all i and j.
 template <class T>
-[[gnu::always_inline]] inline void transpose_lanes(lanes_t<T> (&rows)[lane_count<T>])
+XLOOM_ALWAYS_INLINE inline void transpose_lanes(lanes_t<T> (&rows)[lane_count<T>])
 {
     detail::transpose_pieces<T, lane_count<T> / 2>(rows);
 }
@@ -51,11 +52,11 @@ void transpose_block(T const* from, std::ptrdiff_t from_stride, T* to, std::ptrd
 {
     constexpr auto count = static_cast<std::ptrdiff_t>(lane_count<T>);
     lanes_t<T> rows[lane_count<T>];
-#pragma GCC unroll 16
+    XLOOM_UNROLL(16)
     for (std::ptrdiff_t i = 0; i < count; ++i)
         rows[i] = load_lanes(from + i * from_stride);
     transpose_lanes<T>(rows);
-#pragma GCC unroll 16
+    XLOOM_UNROLL(16)
     for (std::ptrdiff_t i = 0; i < count; ++i)
         store_lanes(to + i * to_stride, rows[i]);
 }

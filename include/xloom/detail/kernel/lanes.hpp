@@ -15,6 +15,7 @@
 #endif
 
 #include <xloom/detail/core/abi.hpp>
+#include <xloom/detail/core/compiler.hpp>
 
 namespace xloom::inline XLOOM_ABI::kernel {
 
@@ -45,7 +46,7 @@ struct lanes_of {
 };
 template <class T>
 struct lanes_of<T, true> {
-    typedef T type __attribute__((vector_size(lane_bytes)));
+    using type XLOOM_VECTOR(lane_bytes) = T;
     static constexpr std::size_t count = lane_bytes / sizeof(T);
 };
 
@@ -67,7 +68,7 @@ template <class T>
 using lane_numbers = std::make_index_sequence<lane_count<T>>;
 
 template <class T>
-[[gnu::always_inline]] inline lanes_t<T> load_lanes(T const* from)
+XLOOM_ALWAYS_INLINE inline lanes_t<T> load_lanes(T const* from)
 {
     lanes_t<T> lanes;
     std::memcpy(&lanes, from, sizeof lanes);
@@ -75,7 +76,7 @@ template <class T>
 }
 
 template <class T>
-[[gnu::always_inline]] inline void store_lanes(T* to, std::type_identity_t<lanes_t<T>> const& lanes)
+XLOOM_ALWAYS_INLINE inline void store_lanes(T* to, std::type_identity_t<lanes_t<T>> const& lanes)
 {
     std::memcpy(to, &lanes, sizeof lanes);
 }
@@ -83,7 +84,7 @@ template <class T>
 namespace detail {
 
 template <class T, std::size_t... I>
-[[gnu::always_inline]] inline lanes_t<T> broadcast(T x, std::index_sequence<I...>)
+XLOOM_ALWAYS_INLINE inline lanes_t<T> broadcast(T x, std::index_sequence<I...>)
 {
     return lanes_t<T>{(static_cast<void>(I), x)...};
 }
@@ -92,14 +93,14 @@ template <class T, std::size_t... I>
 
 /// Returns a vector whose lanes all are x.
 template <class T>
-[[gnu::always_inline]] inline lanes_t<T> broadcast(T x)
+XLOOM_ALWAYS_INLINE inline lanes_t<T> broadcast(T x)
 {
     return detail::broadcast(x, lane_numbers<T>{});
 }
 
 /// True if a comparison of lanes of at least 32 bits is true for all of them.
 template <class Mask>
-[[gnu::always_inline]] inline bool all_lanes(Mask const& mask)
+XLOOM_ALWAYS_INLINE inline bool all_lanes(Mask const& mask)
 {
 #if defined(XLOOM_NO_SIMD)
     return static_cast<bool>(mask);
@@ -130,7 +131,7 @@ namespace detail {
 
 /// A mask of the first `count` lanes, or of all.
 template <class T>
-[[gnu::always_inline]] inline auto lane_mask(std::size_t count)
+XLOOM_ALWAYS_INLINE inline auto lane_mask(std::size_t count)
 {
     using mask = std::conditional_t<sizeof(T) == 4, __mmask16, __mmask8>;
     return static_cast<mask>((1U << (std::min)(count, lane_count<T>)) - 1);
@@ -142,10 +143,10 @@ namespace detail {
 
 /// A vector of the type T whose first `count` lanes, or all, have all bits set, the others none.
 template <class T>
-[[gnu::always_inline]] inline __m256i lane_mask(std::size_t count)
+XLOOM_ALWAYS_INLINE inline __m256i lane_mask(std::size_t count)
 {
     using item = signed_integer<sizeof(T)>;
-    typedef item vector __attribute__((vector_size(lane_bytes)));
+    using vector XLOOM_VECTOR(lane_bytes) = item;
     vector numbers{};
     for (std::size_t i = 0; i < lane_count<T>; ++i)
         numbers[i] = static_cast<item>(i);
@@ -158,7 +159,7 @@ template <class T>
 
 /// Loads the first `count` lanes of a vector, or all; the others are those of `others`. Reads no other items.
 template <class T>
-[[gnu::always_inline]] inline lanes_t<T> load_first_lanes(
+XLOOM_ALWAYS_INLINE inline lanes_t<T> load_first_lanes(
     T const* from, std::size_t count, std::type_identity_t<lanes_t<T>> const& others)
 {
 #if defined(__AVX512F__) && !defined(XLOOM_NO_SIMD)
@@ -188,7 +189,7 @@ template <class T>
 
 /// Stores the first `count` lanes of a vector, or all.
 template <class T>
-[[gnu::always_inline]] inline void store_first_lanes(
+XLOOM_ALWAYS_INLINE inline void store_first_lanes(
     T* to, std::type_identity_t<lanes_t<T>> const& lanes, std::size_t count)
 {
 #if defined(__AVX512F__) && !defined(XLOOM_NO_SIMD)
@@ -212,45 +213,45 @@ template <class T>
 namespace detail {
 
 template <class V, std::size_t... I>
-[[gnu::always_inline]] inline V reverse_lanes(V const& x, std::index_sequence<I...>)
+XLOOM_ALWAYS_INLINE inline V reverse_lanes(V const& x, std::index_sequence<I...>)
 {
     return __builtin_shufflevector(x, x, static_cast<int>(sizeof...(I) - 1 - I)...);
 }
 
 /// Returns every second lane of a and then of b, from lane First on.
 template <std::size_t First, class V, std::size_t... I>
-[[gnu::always_inline]] inline V every_second_lane(V const& a, V const& b, std::index_sequence<I...>)
+XLOOM_ALWAYS_INLINE inline V every_second_lane(V const& a, V const& b, std::index_sequence<I...>)
 {
     return __builtin_shufflevector(a, b, static_cast<int>(2 * I + First)...);
 }
 
 template <class V, std::size_t... I>
-[[gnu::always_inline]] inline V last_lane(V const& x, std::index_sequence<I...>)
+XLOOM_ALWAYS_INLINE inline V last_lane(V const& x, std::index_sequence<I...>)
 {
     return __builtin_shufflevector(x, x, static_cast<int>(sizeof...(I) - 1 + 0 * I)...);
 }
 
 template <class V, std::size_t... I>
-[[gnu::always_inline]] inline V shift_lanes(V const& before, V const& x, std::index_sequence<I...>)
+XLOOM_ALWAYS_INLINE inline V shift_lanes(V const& before, V const& x, std::index_sequence<I...>)
 {
     return __builtin_shufflevector(before, x, static_cast<int>(sizeof...(I) - 1 + I)...);
 }
 
 template <std::size_t Half, class V, std::size_t... I>
-[[gnu::always_inline]] inline V spread_lanes(V const& x, V const& others, std::index_sequence<I...>)
+XLOOM_ALWAYS_INLINE inline V spread_lanes(V const& x, V const& others, std::index_sequence<I...>)
 {
     return __builtin_shufflevector(x, others,
         static_cast<int>((I & Half) != 0 ? (I & ~(2 * Half - 1)) + Half - 1 : sizeof...(I) + I)...);
 }
 
 template <std::size_t Distance, class V, std::size_t... I>
-[[gnu::always_inline]] inline V rotate_lanes(V const& x, std::index_sequence<I...>)
+XLOOM_ALWAYS_INLINE inline V rotate_lanes(V const& x, std::index_sequence<I...>)
 {
     return __builtin_shufflevector(x, x, static_cast<int>((I + Distance) % sizeof...(I))...);
 }
 
 template <std::size_t Half, class V, std::size_t... I>
-[[gnu::always_inline]] inline V merge_halves(V const& lower, V const& upper, std::index_sequence<I...>)
+XLOOM_ALWAYS_INLINE inline V merge_halves(V const& lower, V const& upper, std::index_sequence<I...>)
 {
     return __builtin_shufflevector(lower, upper, static_cast<int>((I & Half) != 0 ? sizeof...(I) + I : I)...);
 }
@@ -259,42 +260,42 @@ template <std::size_t Half, class V, std::size_t... I>
 
 /// Returns the lanes in the opposite order.
 template <class T>
-[[gnu::always_inline]] inline lanes_t<T> reverse_lanes(lanes_t<T> const& x)
+XLOOM_ALWAYS_INLINE inline lanes_t<T> reverse_lanes(lanes_t<T> const& x)
 {
     return detail::reverse_lanes(x, lane_numbers<T>{});
 }
 
 /// Returns a vector whose lanes all are the last lane of x.
 template <class T>
-[[gnu::always_inline]] inline lanes_t<T> last_lane(lanes_t<T> const& x)
+XLOOM_ALWAYS_INLINE inline lanes_t<T> last_lane(lanes_t<T> const& x)
 {
     return detail::last_lane(x, lane_numbers<T>{});
 }
 
 /// Returns the lanes moved down by a distance: lane i is lane i + Distance of x, modulo the number of lanes.
 template <class T, std::size_t Distance>
-[[gnu::always_inline]] inline lanes_t<T> rotate_lanes(lanes_t<T> const& x)
+XLOOM_ALWAYS_INLINE inline lanes_t<T> rotate_lanes(lanes_t<T> const& x)
 {
     return detail::rotate_lanes<Distance>(x, lane_numbers<T>{});
 }
 
 /// Returns lanes 0, 2, 4, ... of a and then of b.
 template <class T>
-[[gnu::always_inline]] inline lanes_t<T> even_lanes(lanes_t<T> const& a, lanes_t<T> const& b)
+XLOOM_ALWAYS_INLINE inline lanes_t<T> even_lanes(lanes_t<T> const& a, lanes_t<T> const& b)
 {
     return detail::every_second_lane<0>(a, b, lane_numbers<T>{});
 }
 
 /// Returns lanes 1, 3, 5, ... of a and then of b.
 template <class T>
-[[gnu::always_inline]] inline lanes_t<T> odd_lanes(lanes_t<T> const& a, lanes_t<T> const& b)
+XLOOM_ALWAYS_INLINE inline lanes_t<T> odd_lanes(lanes_t<T> const& a, lanes_t<T> const& b)
 {
     return detail::every_second_lane<1>(a, b, lane_numbers<T>{});
 }
 
 /// Returns the last lane of `before`, then all lanes of x but the last.
 template <class T>
-[[gnu::always_inline]] inline lanes_t<T> shift_lanes(lanes_t<T> const& before, lanes_t<T> const& x)
+XLOOM_ALWAYS_INLINE inline lanes_t<T> shift_lanes(lanes_t<T> const& before, lanes_t<T> const& x)
 {
     return detail::shift_lanes(before, x, lane_numbers<T>{});
 }
@@ -302,14 +303,14 @@ template <class T>
 /// Returns a vector whose upper halves, the lanes whose number has the bit `Half`, are the last lane of the
 /// lower half of x before them; its lower halves are those of `others`.
 template <class T, std::size_t Half>
-[[gnu::always_inline]] inline lanes_t<T> spread_lanes(lanes_t<T> const& x, lanes_t<T> const& others)
+XLOOM_ALWAYS_INLINE inline lanes_t<T> spread_lanes(lanes_t<T> const& x, lanes_t<T> const& others)
 {
     return detail::spread_lanes<Half>(x, others, lane_numbers<T>{});
 }
 
 /// Returns the lower halves of one vector and the upper halves of another.
 template <class T, std::size_t Half>
-[[gnu::always_inline]] inline lanes_t<T> merge_halves(lanes_t<T> const& lower, lanes_t<T> const& upper)
+XLOOM_ALWAYS_INLINE inline lanes_t<T> merge_halves(lanes_t<T> const& lower, lanes_t<T> const& upper)
 {
     return detail::merge_halves<Half>(lower, upper, lane_numbers<T>{});
 }

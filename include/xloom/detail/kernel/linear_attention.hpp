@@ -11,6 +11,7 @@
 #include <type_traits>
 
 #include <xloom/detail/core/cast.hpp>
+#include <xloom/detail/core/compiler.hpp>
 #include <xloom/detail/kernel/activations.hpp>
 #include <xloom/detail/kernel/arena.hpp>
 #include <xloom/detail/kernel/item_rows.hpp>
@@ -209,7 +210,7 @@ struct attention_panel {
     state_rows<State const> from; ///< the state before a pass
     state_rows<State> to;         ///< after it
 
-    [[gnu::always_inline]] static V updated(V const& state, V const& decay, V const& key, V const& value)
+    XLOOM_ALWAYS_INLINE static V updated(V const& state, V const& decay, V const& key, V const& value)
     {
         if constexpr (Decays != decay_kind::none)
             return multiply_add(decay, state, key * value);
@@ -218,14 +219,14 @@ struct attention_panel {
     }
 
     /// Returns the decay of a key.
-    [[gnu::always_inline]] static V decay_of(attention_token<T> const& token, std::size_t d)
+    XLOOM_ALWAYS_INLINE static V decay_of(attention_token<T> const& token, std::size_t d)
     {
         return V(Decays == decay_kind::none ? T(1) : token.decay[Decays == decay_kind::of_keys ? d : 0]);
     }
 
     /// Updates the state by `Tokens` tokens, and adds up what the first query of each reads after it.
     template <std::size_t Tokens>
-    [[gnu::always_inline]] std::array<columns, Tokens> update_and_read(
+    XLOOM_ALWAYS_INLINE std::array<columns, Tokens> update_and_read(
         std::array<attention_token<T>, Tokens> const& tokens, std::array<columns, Tokens> const& values) const
     {
         std::array<columns, Tokens> sums;
@@ -238,10 +239,10 @@ struct attention_panel {
                 decay[i] = decay_of(tokens[i], d);
                 query[i] = V(tokens[i].queries[d]);
             }
-#pragma GCC unroll 16
+            XLOOM_UNROLL(16)
             for (std::size_t j = 0; j < Batches; ++j) {
                 V state = load_widened(from[d] + j * width);
-#pragma GCC unroll 4
+                XLOOM_UNROLL(4)
                 for (std::size_t i = 0; i < Tokens; ++i) {
                     state = updated(state, decay[i], key[i], values[i][j]);
                     sums[i][j] = multiply_add(state, query[i], sums[i][j]);
@@ -253,13 +254,13 @@ struct attention_panel {
     }
 
     /// Adds up what keys or queries read of the state.
-    [[gnu::always_inline]] columns read(T const* by) const
+    XLOOM_ALWAYS_INLINE columns read(T const* by) const
     {
         columns sums;
         sums.fill(V(T(0)));
         for (std::size_t d = 0; d < keys; ++d) {
             V const factor(by[d]);
-#pragma GCC unroll 16
+            XLOOM_UNROLL(16)
             for (std::size_t j = 0; j < Batches; ++j)
                 sums[j] = multiply_add(load_widened(from[d] + j * width), factor, sums[j]);
         }
@@ -273,7 +274,7 @@ struct attention_panel {
 
     /// Updates the state by the token before, if there is one, and adds up what a token reads.
     template <bool HasUpdate, bool HasQuery = true>
-    [[gnu::always_inline]] read_sums update_before_read(
+    XLOOM_ALWAYS_INLINE read_sums update_before_read(
         attention_token<T> const& before, columns const& value, attention_token<T> const& token) const
     {
         read_sums sums;
@@ -282,7 +283,7 @@ struct attention_panel {
         for (std::size_t d = 0; d < keys; ++d) {
             V const key(HasUpdate ? before.key[d] : T(0)), decay = decay_of(before, d);
             V const read_key(token.read_key[d]), query(token.queries[d]);
-#pragma GCC unroll 16
+            XLOOM_UNROLL(16)
             for (std::size_t j = 0; j < Batches; ++j) {
                 V state = load_widened(from[d] + j * width);
                 if constexpr (HasUpdate) {
@@ -300,11 +301,11 @@ struct attention_panel {
     }
 
     /// Updates the state by a token; backwards, because the rows that were read last are in the L1 cache.
-    [[gnu::always_inline]] void update(attention_token<T> const& token, columns const& value) const
+    XLOOM_ALWAYS_INLINE void update(attention_token<T> const& token, columns const& value) const
     {
         for (std::size_t d = keys; d-- > 0;) {
             V const key(token.key[d]), decay = decay_of(token, d);
-#pragma GCC unroll 16
+            XLOOM_UNROLL(16)
             for (std::size_t j = 0; j < Batches; ++j)
                 store_state(
                     to[d] + j * width, updated(load_widened(from[d] + j * width), decay, key, value[j]));
@@ -325,7 +326,7 @@ public:
           state_(memory.take(head.keys, whole_batches<T>(head.values)))
     {}
 
-    [[gnu::flatten]] void operator()() const
+    XLOOM_FLATTEN void operator()() const
     {
         std::size_t begin = 0;
         do {

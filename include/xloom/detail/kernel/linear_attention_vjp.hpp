@@ -11,6 +11,7 @@
 #include <type_traits>
 
 #include <xloom/detail/core/checkpoint.hpp>
+#include <xloom/detail/core/compiler.hpp>
 #include <xloom/detail/kernel/linear_attention.hpp>
 
 namespace xloom::inline XLOOM_ABI::kernel {
@@ -51,7 +52,7 @@ public:
           ct_keys_(memory.take(block_, saturated_product(head.queries + 3, row_)))
     {}
 
-    [[gnu::flatten]] void operator()() const
+    XLOOM_FLATTEN void operator()() const
     {
         std::fill_n(partial_, 4 * width * row_, T(0)); // also behind the last key
         keep_states();

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstddef>
 
+#include <xloom/detail/core/compiler.hpp>
 #include <xloom/detail/kernel/cell.hpp>
 
 namespace xloom::inline XLOOM_ABI::kernel {
@@ -50,7 +51,7 @@ struct lstm_gates {
 /// Why two passes: they keep one exponential per dependency chain, within the reorder window. With h in the
 /// first pass, a chain would have two exponentials.
 template <class T>
-[[gnu::flatten]] void plain_lstm_units(lstm_parameters<T> const& p, T* sums, T* h, T* c) noexcept
+XLOOM_FLATTEN void plain_lstm_units(lstm_parameters<T> const& p, T* sums, T* h, T* c) noexcept
 {
     lstm_gates<T const> const sum(sums, p.gate_stride);
     for_each_batch<T>(p.H, [=](std::size_t j) {

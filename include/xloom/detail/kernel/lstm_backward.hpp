@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstddef>
 
+#include <xloom/detail/core/compiler.hpp>
 #include <xloom/detail/kernel/cell_backward.hpp>
 #include <xloom/detail/kernel/lstm.hpp>
 
@@ -68,8 +69,7 @@ struct lstm_row {
 
 /// Computes the cotangents of a row's sums and of c, with the default activations and no other option.
 template <class T>
-[[gnu::flatten]] void plain_lstm_row(
-    lstm_backward_parameters<T> const& p, lstm_row<T> const& row, T*) noexcept
+XLOOM_FLATTEN void plain_lstm_row(lstm_backward_parameters<T> const& p, lstm_row<T> const& row, T*) noexcept
 {
     lstm_gates<T const> const sum(row.sums, p.gate_stride);
     lstm_gates<T> const ct(row.ct_sums, p.gate_stride);

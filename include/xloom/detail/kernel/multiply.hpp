@@ -14,6 +14,7 @@
 #include <optional>
 #include <type_traits>
 
+#include <xloom/detail/core/compiler.hpp>
 #include <xloom/detail/core/tuning.hpp>
 #include <xloom/detail/kernel/panels.hpp>
 #include <xloom/detail/kernel/simd.hpp>
@@ -75,7 +76,7 @@ std::array<batch_t<T>, Batches> load_batches(
     Stored const* panel, std::size_t next_panel, std::size_t k) noexcept
 {
     std::array<batch_t<T>, Batches> batches;
-#pragma GCC unroll 16
+    XLOOM_UNROLL(16)
     for (std::size_t i = 0; i < Batches; ++i)
         batches[i] = load_widened(column_batch<Batches, T>(panel, next_panel, k, i));
     return batches;
@@ -85,9 +86,9 @@ std::array<batch_t<T>, Batches> load_batches(
 template <std::size_t Count, class T>
 void prefetch_for_write(T const* items) noexcept
 {
-#pragma GCC unroll 32
+    XLOOM_UNROLL(32)
     for (std::size_t i = 0; i < Count; i += elements_per_cache_line<T>)
-        __builtin_prefetch(items + i, 1, 3);
+        prefetch_to_write<3>(items + i);
 }
 
 /// A prefetch of the next panel, spread over the products of this one: into L2, because other work precedes
@@ -97,7 +98,7 @@ struct prefetch_next_panel {
     T const* first;
     std::size_t stride; ///< the stride from product to product
 
-    void operator()(std::size_t k) const noexcept { __builtin_prefetch(first + k * stride, 0, 2); }
+    void operator()(std::size_t k) const noexcept { prefetch_to_read<2>(first + k * stride); }
 };
 
 struct no_prefetch {
@@ -114,13 +115,13 @@ void add_row(batch_t<T> const& factor, std::array<batch_t<T>, Batches> const& b,
 {
 #ifndef __clang__
     if constexpr (!has_simd<T>) {
-#pragma GCC unroll 1
+        XLOOM_UNROLL(1)
         for (std::size_t i = 0; i < Batches; ++i)
             sums[i] = multiply_add(factor, b[i], sums[i]);
         return;
     }
 #endif
-#pragma GCC unroll 16
+    XLOOM_UNROLL(16)
     for (std::size_t i = 0; i < Batches; ++i)
         sums[i] = multiply_add(factor, b[i], sums[i]);
 }
@@ -132,7 +133,7 @@ template <std::size_t Batches, class T, class Stored>
 void add_widened_row(batch_t<T> const& factor, Stored const* panel, std::size_t next_panel, std::size_t k,
     std::array<batch_t<T>, Batches>& sums) noexcept
 {
-#pragma GCC unroll 16
+    XLOOM_UNROLL(16)
     for (std::size_t i = 0; i < Batches; ++i)
         sums[i] =
             multiply_add(factor, load_widened(column_batch<Batches, T>(panel, next_panel, k, i)), sums[i]);
@@ -163,27 +164,27 @@ batch_t<T> add_scaled(T const* start, T const* scale, batch_t<T> const& sum) noe
 /// slots. Without unrolling, g++ also loads a row of b again for each row of a. Why flatten: g++ -O2 would
 /// call a function to load a row.
 template <std::size_t Count, std::size_t Batches, class T, class Stored, class Rows, class Prefetch>
-[[gnu::flatten]] void add_chain(Rows a, std::size_t k, std::size_t end, Stored const* panel,
+XLOOM_FLATTEN void add_chain(Rows a, std::size_t k, std::size_t end, Stored const* panel,
     std::size_t next_panel, row_span<T const> scales, row_span<T const> start, row_span<T> sums,
     Prefetch const& prefetch) noexcept
 {
     using batch = batch_t<T>;
 
     std::array<std::array<batch, Batches>, Count> sum;
-#pragma GCC unroll 8
+    XLOOM_UNROLL(8)
     for (std::size_t r = 0; r < Count; ++r)
-#pragma GCC unroll 16
-        for (std::size_t i = 0; i < Batches; ++i)
-            sum[r][i] = batch(T(0));
+        XLOOM_UNROLL(16)
+    for (std::size_t i = 0; i < Batches; ++i)
+        sum[r][i] = batch(T(0));
 
-#pragma GCC unroll 4
+    XLOOM_UNROLL(4)
     for (; k < end; ++k) {
         if constexpr (Count == 1 && !std::is_same_v<Stored, T>) {
             add_widened_row<Batches, T>(batch(element_at<Count>(a, 0, k)), panel, next_panel, k, sum[0]);
         } else {
             std::array<batch, Batches> const b = load_batches<Batches, T>(panel, next_panel, k);
             prefetch(k);
-#pragma GCC unroll 8
+            XLOOM_UNROLL(8)
             for (std::size_t r = 0; r < Count; ++r) {
                 batch const factor(element_at<Count>(a, r, k));
                 add_row<T>(factor, b, sum[r]);
@@ -191,13 +192,12 @@ template <std::size_t Count, std::size_t Batches, class T, class Stored, class R
         }
     }
 
-#pragma GCC unroll 8
+    XLOOM_UNROLL(8)
     for (std::size_t r = 0; r < Count; ++r)
-#pragma GCC unroll 16
-        for (std::size_t i = 0; i < Batches; ++i)
-            store_batch(sums.first + r * sums.stride + i * batch_size<T>,
-                add_scaled(
-                    start.first + r * start.stride + i * batch_size<T>, scales.from(i).first, sum[r][i]));
+        XLOOM_UNROLL(16)
+    for (std::size_t i = 0; i < Batches; ++i)
+        store_batch(sums.first + r * sums.stride + i * batch_size<T>,
+            add_scaled(start.first + r * start.stride + i * batch_size<T>, scales.from(i).first, sum[r][i]));
 }
 
 /// Computes sums = start + a b for `Count` rows and `Batches` batches of columns, which begin at the given
@@ -217,7 +217,7 @@ void multiply_tile(Rows a, panels<T, Stored> const& b, std::size_t panel, row_sp
     if constexpr (has_narrow_storage<T>)
         scales = b.scales == nullptr ? row_span<T const>{unit_scales<T>.data(), 0}
                                      : row_span<T const>{b.scales + column, batch_size<T>};
-#pragma GCC unroll 8
+    XLOOM_UNROLL(8)
     for (std::size_t r = 0; r < Count; ++r)
         prefetch_for_write<width>(sums.first + r * sums.stride);
     for (std::size_t k = 0; k < b.depth; k += chain_length) {

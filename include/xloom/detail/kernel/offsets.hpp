@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include <xloom/detail/core/compiler.hpp>
 #include <xloom/detail/core/tuning.hpp>
 #include <xloom/detail/kernel/index_tuples.hpp>
 
@@ -235,10 +236,15 @@ void prefetch_slice(T* data, std::ptrdiff_t offset, std::size_t length)
 {
     std::uintptr_t const first =
         reinterpret_cast<std::uintptr_t>(data) + static_cast<std::uintptr_t>(offset) * sizeof(T);
-    __builtin_prefetch(reinterpret_cast<void const*>(first), !std::is_const_v<T>);
+    auto const prefetch = [](std::uintptr_t address) {
+        if constexpr (std::is_const_v<T>)
+            prefetch_to_read<3>(reinterpret_cast<void const*>(address));
+        else
+            prefetch_to_write<3>(reinterpret_cast<void const*>(address));
+    };
+    prefetch(first);
     if (length > tuning::max_small_slice)
-        __builtin_prefetch(
-            reinterpret_cast<void const*>(first + (length - 1) * sizeof(T)), !std::is_const_v<T>);
+        prefetch(first + (length - 1) * sizeof(T));
 }
 
 /// A block of offsets of consecutive index tuples into `data`, some of which may be dropped if MayDrop.

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include <xloom/detail/core/cast.hpp>
+#include <xloom/detail/core/compiler.hpp>
 #include <xloom/detail/core/reduction.hpp>
 #include <xloom/detail/kernel/lanes.hpp>
 
@@ -82,7 +83,7 @@ inline constexpr auto limit_of = detail::power_of_two<detail::compared_t<T>>(Exp
 
 /// Returns |x|; of a complex number, |real| + |imag|.
 template <std::floating_point T>
-[[gnu::always_inline]] inline T magnitude(T x)
+XLOOM_ALWAYS_INLINE inline T magnitude(T x)
 {
     return std::abs(x);
 }
@@ -99,7 +100,7 @@ inline T magnitude(std::complex<T> const& x)
 }
 template <rounded_number V>
     requires(!std::is_class_v<V> && !std::is_arithmetic_v<V>)
-[[gnu::always_inline]] inline V magnitude(V const& x)
+XLOOM_ALWAYS_INLINE inline V magnitude(V const& x)
 {
     using bits = signed_integer<sizeof(scalar_of<V>)>;
     using lanes = lanes_t<bits>;
@@ -108,39 +109,39 @@ template <rounded_number V>
 }
 
 /// Returns a and b, for each lane.
-[[gnu::always_inline]] inline bool both(bool a, bool b) { return a && b; }
+XLOOM_ALWAYS_INLINE inline bool both(bool a, bool b) { return a && b; }
 template <class Mask>
     requires(!std::is_arithmetic_v<Mask>)
-[[gnu::always_inline]] inline Mask both(Mask const& a, Mask const& b)
+XLOOM_ALWAYS_INLINE inline Mask both(Mask const& a, Mask const& b)
 {
     return a & b;
 }
 
 /// True if a condition is true for all lanes.
-[[gnu::always_inline]] inline bool all_of(bool is_true) { return is_true; }
+XLOOM_ALWAYS_INLINE inline bool all_of(bool is_true) { return is_true; }
 template <class Mask>
     requires(!std::is_arithmetic_v<Mask>)
-[[gnu::always_inline]] inline bool all_of(Mask const& are_true)
+XLOOM_ALWAYS_INLINE inline bool all_of(Mask const& are_true)
 {
     return kernel::all_lanes(are_true);
 }
 
 /// Returns a where a condition is true, else b.
 template <class Mask, class V>
-[[gnu::always_inline]] inline V choose(Mask const& is_true, V const& a, V const& b)
+XLOOM_ALWAYS_INLINE inline V choose(Mask const& is_true, V const& a, V const& b)
 {
     return is_true ? a : b;
 }
 
 /// True, for each lane, if magnitude(x) <= 2^High.
 template <int High, class V>
-[[gnu::always_inline]] inline auto is_at_most(V const& x)
+XLOOM_ALWAYS_INLINE inline auto is_at_most(V const& x)
 {
     return kernel::magnitude(x) <= limit_of<scalar_of<V>, High>;
 }
 /// True, for each lane, if 2^Low <= magnitude(x) <= 2^High.
 template <int Low, int High, class V>
-[[gnu::always_inline]] inline auto is_within(V const& x)
+XLOOM_ALWAYS_INLINE inline auto is_within(V const& x)
 {
     auto const size = kernel::magnitude(x);
     return kernel::both(size >= limit_of<scalar_of<V>, Low>, size <= limit_of<scalar_of<V>, High>);
@@ -159,24 +160,24 @@ struct ordered_product {
 
     /// True if a scan may begin with a value, and may have a result after an element.
     template <class V>
-    [[gnu::always_inline]] static auto is_safe_start(V const& before)
+    XLOOM_ALWAYS_INLINE static auto is_safe_start(V const& before)
     {
         return kernel::is_within<-e, e>(before);
     }
     template <class V>
-    [[gnu::always_inline]] static auto is_safe(V const&, V const& result)
+    XLOOM_ALWAYS_INLINE static auto is_safe(V const&, V const& result)
     {
         return kernel::is_within<-e, e>(result);
     }
 
     /// True if so with a margin: what begins so, and goes on with results of its own that are so, is safe.
     template <class V>
-    [[gnu::always_inline]] static auto is_clear_start(V const& before)
+    XLOOM_ALWAYS_INLINE static auto is_clear_start(V const& before)
     {
         return kernel::is_within<1 - e / 2, e / 2 - 1>(before);
     }
     template <class V>
-    [[gnu::always_inline]] static auto is_clear(V const&, V const& result)
+    XLOOM_ALWAYS_INLINE static auto is_clear(V const&, V const& result)
     {
         return is_clear_start(result);
     }
@@ -235,7 +236,7 @@ inline constexpr bool is_clear_by_elements = requires(V const& x) { Rule::is_cle
 
 /// True, for each lane, if the result after element x is clear by an operator's rule.
 template <class Rule, class V>
-[[gnu::always_inline]] inline auto is_clear(V const& x, V const& result)
+XLOOM_ALWAYS_INLINE inline auto is_clear(V const& x, V const& result)
 {
     if constexpr (is_clear_by_elements<Rule, V>)
         return Rule::is_clear(x);

@@ -13,6 +13,7 @@
 #include <memory>
 #include <type_traits>
 
+#include <xloom/detail/core/compiler.hpp>
 #include <xloom/detail/core/small_float.hpp>
 #include <xloom/detail/kernel/arena.hpp>
 #include <xloom/detail/kernel/byte_products.hpp>
@@ -118,35 +119,35 @@ void multiply_bytes(quantized_row const* a, panels<float, four_weights> const& b
                       next_panel = depth * panel_width<float>;
     four_weights const* const first = b.items + column * depth;
     byte_unit::sums sum[Count][Batches];
-#pragma GCC unroll 8
+    XLOOM_UNROLL(8)
     for (std::size_t r = 0; r < Count; ++r)
-#pragma GCC unroll 16
-        for (std::size_t i = 0; i < Batches; ++i)
-            sum[r][i] = byte_unit::begin(a[r].total);
+        XLOOM_UNROLL(16)
+    for (std::size_t i = 0; i < Batches; ++i)
+        sum[r][i] = byte_unit::begin(a[r].total);
     for (std::size_t k = piece.first; k < piece.end; ++k) {
         std::array<byte_unit::weights, Batches> weights;
-#pragma GCC unroll 16
+        XLOOM_UNROLL(16)
         for (std::size_t i = 0; i < Batches; ++i)
             weights[i] =
                 byte_unit::load(column_batch<Batches, float>(first, next_panel, k, i)->stored.data());
-#pragma GCC unroll 8
+        XLOOM_UNROLL(8)
         for (std::size_t r = 0; r < Count; ++r) {
             auto const factors = byte_unit::spread(&a[r].items[4 * (k - piece.first)]);
-#pragma GCC unroll 16
+            XLOOM_UNROLL(16)
             for (std::size_t i = 0; i < Batches; ++i)
                 sum[r][i] = byte_unit::add_products(sum[r][i], weights[i], factors);
         }
     }
-#pragma GCC unroll 8
+    XLOOM_UNROLL(8)
     for (std::size_t r = 0; r < Count; ++r)
-#pragma GCC unroll 16
-        for (std::size_t i = 0; i < Batches; ++i) {
-            std::size_t const j = column + i * batch_size<float>;
-            store_batch(
-                sums.first + r * sums.stride + j, multiply_add(byte_unit::to_floats(sum[r][i]),
-                                                      batch_t<float>(a[r].scale) * load_batch(b.scales + j),
-                                                      load_batch(start.first + r * start.stride + j)));
-        }
+        XLOOM_UNROLL(16)
+    for (std::size_t i = 0; i < Batches; ++i) {
+        std::size_t const j = column + i * batch_size<float>;
+        store_batch(
+            sums.first + r * sums.stride + j, multiply_add(byte_unit::to_floats(sum[r][i]),
+                                                  batch_t<float>(a[r].scale) * load_batch(b.scales + j),
+                                                  load_batch(start.first + r * start.stride + j)));
+    }
 }
 
 /// The blocks of rows that are rounded before the panels are read.

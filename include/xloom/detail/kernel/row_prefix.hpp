@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <utility>
 
+#include <xloom/detail/core/compiler.hpp>
 #include <xloom/detail/kernel/lane_scan.hpp>
 #include <xloom/detail/kernel/product.hpp>
 
@@ -175,14 +176,14 @@ private:
     }
 
     template <results Results, std::size_t... I>
-    [[gnu::always_inline]] void run_rows(
+    XLOOM_ALWAYS_INLINE void run_rows(
         columns& group, std::size_t t, std::size_t count, progress& done, std::index_sequence<I...>) const
     {
         static_cast<void>(((I < count && (run_row<Results, I>(group, t + I, done), true)) && ...));
     }
 
     template <results Results, std::size_t I>
-    [[gnu::always_inline]] void run_row(columns& group, std::size_t t, progress& done) const
+    XLOOM_ALWAYS_INLINE void run_row(columns& group, std::size_t t, progress& done) const
     {
         constexpr bool is_total = Results == results::total;
         std::size_t c = 0;
@@ -212,7 +213,7 @@ private:
     }
 
     /// True, for each lane, if the result after element x is clear.
-    [[gnu::always_inline]] auto is_clear(V const& x, column const& at, V const& prefix) const
+    XLOOM_ALWAYS_INLINE auto is_clear(V const& x, column const& at, V const& prefix) const
     {
         if constexpr (needs_results)
             return rule::is_clear(x, op_(at.base, prefix));
@@ -221,7 +222,7 @@ private:
     }
 
     template <results Results>
-    [[gnu::always_inline]] void write(columns& group, std::size_t t, std::size_t c, V const& result) const
+    XLOOM_ALWAYS_INLINE void write(columns& group, std::size_t t, std::size_t c, V const& result) const
     {
         if constexpr (Results == results::inclusive) {
             access_.write(t, c, result);
@@ -232,7 +233,7 @@ private:
     }
 
     /// Sets the last result of every column, of which the first ones have that of row i of the group.
-    [[gnu::noinline]] void set_previous(columns& group, std::size_t i, std::size_t first) const
+    XLOOM_NOINLINE void set_previous(columns& group, std::size_t i, std::size_t first) const
     {
         for (std::size_t c = 0; c < width_; ++c)
             group.previous[c] = last_result(group.all[c], c < first ? i + 1 : i);
@@ -252,7 +253,7 @@ private:
 
     /// Runs a row from column `first` on: in order in the lanes where a result was not safe.
     template <results Results>
-    [[gnu::noinline]] void run_row_in_order(
+    XLOOM_NOINLINE void run_row_in_order(
         columns& group, std::size_t t, std::size_t i, std::size_t first) const
     {
         for (std::size_t c = first; c < width_; ++c) {
@@ -269,7 +270,7 @@ private:
     /// Combines x, element I of its group, with what comes before it there, from this level of the tree on,
     /// and keeps the tree that ends with it.
     template <bool HasPrefix, std::size_t I, std::size_t Level>
-    [[gnu::always_inline]] V combine(column& at, V const& x) const
+    XLOOM_ALWAYS_INLINE V combine(column& at, V const& x) const
     {
         constexpr bool ends_tree = (I + 1) % (std::size_t{1} << Level) == 0;
         if constexpr ((I >> Level) % 2 != 0 && (ends_tree || HasPrefix)) {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <memory>
 
+#include <xloom/detail/core/compiler.hpp>
 #include <xloom/detail/core/tuning.hpp>
 #include <xloom/detail/kernel/offsets.hpp>
 #include <xloom/detail/kernel/with_reduction.hpp>
@@ -62,7 +63,7 @@ void apply_to_row(
     constexpr std::size_t line = elements_per_cache_line<T>;
     std::size_t i = 0;
     for (; i + line <= count; i += line) {
-        __builtin_prefetch(next_update + i, 0, 2);
+        prefetch_to_read<2>(next_update + i);
         T items[line];
         for (std::size_t j = 0; j < line; ++j)
             items[j] = static_cast<T>(reduce(T(old[i + j]), update[i + j]));

@@ -5,6 +5,7 @@
 #include <cstddef>
 
 #include <xloom/detail/core/cast.hpp>
+#include <xloom/detail/core/compiler.hpp>
 #include <xloom/detail/kernel/activations.hpp>
 #include <xloom/detail/kernel/arena.hpp>
 #include <xloom/detail/kernel/item_rows.hpp>
@@ -92,7 +93,7 @@ public:
 
     /// Computes the states after a step. visit(s, before, decay, after) receives each.
     template <class Visit>
-    [[gnu::always_inline]] void advance(std::size_t t, step_inputs const& of, Visit const& visit) const
+    XLOOM_ALWAYS_INLINE void advance(std::size_t t, step_inputs const& of, Visit const& visit) const
     {
         for (std::size_t s = 0; s < in.states; ++s) {
             V const before = load_batch(h_ + s * width), decay = detail::exp_of(of.size * A(s));
@@ -107,7 +108,7 @@ public:
 
     /// Computes the states after a step, and returns its y before the gate. visit as in advance().
     template <class Visit>
-    [[gnu::always_inline]] V output(std::size_t t, step_inputs const& of, Visit const& visit) const
+    XLOOM_ALWAYS_INLINE V output(std::size_t t, step_inputs const& of, Visit const& visit) const
     {
         V y = D_ * of.u;
         advance(t, of, [&](std::size_t s, V const& before, V const& decay, V const& after) {
@@ -136,7 +137,7 @@ struct selective_outputs {
 
 /// Runs all steps of a batch of channels.
 template <class Item>
-[[gnu::flatten]] void selective_scan(
+XLOOM_FLATTEN void selective_scan(
     selective_channels<Item> const& channels, selective_outputs<Item> const& out)
 {
     using V = typename selective_channels<Item>::V;

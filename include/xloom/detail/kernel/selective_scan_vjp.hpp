@@ -8,6 +8,7 @@
 #include <cstddef>
 
 #include <xloom/detail/core/checkpoint.hpp>
+#include <xloom/detail/core/compiler.hpp>
 #include <xloom/detail/kernel/activate_vjp.hpp>
 #include <xloom/detail/kernel/selective_scan.hpp>
 
@@ -88,7 +89,7 @@ public:
     {}
 
     /// Adds to ct_B and ct_C, and sets the other sums from the channel `column` of the group on.
-    [[gnu::flatten]] void operator()(selective_sums<T> const& sums, std::size_t column)
+    XLOOM_FLATTEN void operator()(selective_sums<T> const& sums, std::size_t column)
     {
         std::size_t const steps = channels_.in.steps, states = channels_.in.states;
         channels_.load_states(of_.ct_final_state, record_.carried());

@@ -7,6 +7,7 @@
 #include <type_traits>
 #include <utility>
 
+#include <xloom/detail/core/compiler.hpp>
 #include <xloom/detail/kernel/lane_scan.hpp>
 #include <xloom/detail/kernel/lanes.hpp>
 
@@ -14,7 +15,7 @@ namespace xloom::inline XLOOM_ABI::kernel {
 
 /// Combines `Count` elements by the tree of a group, in registers. read(t) is element t.
 template <std::size_t Count, class Read, class Op>
-[[gnu::always_inline]] inline auto unrolled_tree(Read const& read, std::size_t begin, Op const& op)
+XLOOM_ALWAYS_INLINE inline auto unrolled_tree(Read const& read, std::size_t begin, Op const& op)
 {
     if constexpr (Count == 1) {
         return read(begin);
@@ -27,7 +28,7 @@ template <std::size_t Count, class Read, class Op>
 
 /// Calls f(std::integral_constant<count>) for a count from 1 to elements_per_group.
 template <class F>
-[[gnu::always_inline]] inline void with_count(std::size_t count, F const& f)
+XLOOM_ALWAYS_INLINE inline void with_count(std::size_t count, F const& f)
 {
     [&]<std::size_t... K>(std::index_sequence<K...>) {
         static_cast<void>(
@@ -115,7 +116,7 @@ struct contiguous_total {
     using vector = typename Ops::lanes;
 
     /// Returns the total of `length` numbers, at least 1.
-    [[gnu::always_inline]] value_type operator()(value_type const* x, std::size_t length) const
+    XLOOM_ALWAYS_INLINE value_type operator()(value_type const* x, std::size_t length) const
     {
         return Ops::first_lane(length <= elements_per_group ? group(x, length) : blocks(x, length));
     }
@@ -146,7 +147,7 @@ private:
     }
 
     /// Returns a vector whose first lane is the total of a group. Elements that are missing are neutral.
-    [[gnu::always_inline]] static vector group(value_type const* x, std::size_t count)
+    XLOOM_ALWAYS_INLINE static vector group(value_type const* x, std::size_t count)
     {
         vector const neutral = kernel::broadcast(Ops::neutral());
         vector v[vectors];
@@ -162,7 +163,7 @@ private:
 
     /// Combines the first lane with the others, neighbours first.
     template <std::size_t Distance>
-    [[gnu::always_inline]] static vector combine_pairs(vector const& x)
+    XLOOM_ALWAYS_INLINE static vector combine_pairs(vector const& x)
     {
         if constexpr (Distance < lanes)
             return combine_pairs<2 * Distance>(Ops{}(x, rotate_lanes<value_type, Distance>(x)));

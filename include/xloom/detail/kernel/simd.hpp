@@ -12,6 +12,7 @@
 
 // This goes first, so that the linker name of the namespace does not depend on the order of includes.
 #include <xloom/detail/core/abi.hpp>
+#include <xloom/detail/core/compiler.hpp>
 
 #ifndef XLOOM_NO_SIMD
 #include <xsimd/config/xsimd_config.hpp>
@@ -27,12 +28,7 @@
 #endif
 #endif
 
-// g++ 12 reports the operands that its AVX-512 intrinsics leave undefined as errors of the caller.
-#if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wuninitialized"
-#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
-#endif
+XLOOM_BEGIN_FALSE_UNINITIALIZED
 
 namespace xloom::inline XLOOM_ABI::kernel {
 
@@ -226,14 +222,14 @@ T sum_of(batch_t<T> const& batch)
 #endif
 }
 
-/// Returns a batch that is in a register. Why the empty asm: g++ repeats a load in each instruction that uses
+/// Returns a batch that is in a register. Why: g++ repeats a load in each instruction that uses
 /// the batch, and processors load two of them a cycle.
 template <class T>
 batch_t<T> in_register(std::type_identity_t<batch_t<T>> batch)
 {
 #if defined(__x86_64__) && !defined(XLOOM_NO_SIMD)
     if constexpr (has_simd<T>)
-        asm("" : "+v"(batch.data));
+        forget_value(batch.data);
 #endif
     return batch;
 }
@@ -300,7 +296,7 @@ void store_first(std::type_identity_t<batch_t<T>> const& batch, T* to, std::size
 /// Why the remainder uses a batch too: an item's result must not depend on its position. Why flatten: f's
 /// constants stay in registers only if all its calls are inlined, which g++ does not always do.
 template <class T, class F>
-[[gnu::flatten]] void map(T const* x, T* y, std::size_t count, F const& f)
+XLOOM_FLATTEN void map(T const* x, T* y, std::size_t count, F const& f)
 {
     std::size_t i = 0;
     for (; i + batch_size<T> <= count; i += batch_size<T>)
@@ -312,6 +308,4 @@ template <class T, class F>
 
 } // namespace xloom::inline XLOOM_ABI::kernel
 
-#if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC diagnostic pop
-#endif
+XLOOM_END_FALSE_WARNINGS

@@ -7,6 +7,7 @@
 #include <array>
 #include <cstddef>
 
+#include <xloom/detail/core/compiler.hpp>
 #include <xloom/detail/kernel/gru.hpp>
 #include <xloom/detail/kernel/lstm.hpp>
 #include <xloom/detail/kernel/rnn.hpp>
@@ -32,13 +33,13 @@ namespace detail {
 
 /// Returns the products of a row with panels of `Batches` batches, each sum in one dependency chain.
 template <std::size_t Batches, class T>
-[[gnu::always_inline]] inline std::array<batch_t<T>, Batches> products_of(
+XLOOM_ALWAYS_INLINE inline std::array<batch_t<T>, Batches> products_of(
     T const* row, stored_panels<T> const& b) noexcept
 {
     std::array<batch_t<T>, Batches> sums;
     sums.fill(batch_t<T>(T(0)));
     T const* const items = b.as().items;
-#pragma GCC unroll 4
+    XLOOM_UNROLL(4)
     for (std::size_t k = 0; k < b.depth; ++k)
         add_row<T>(batch_t<T>(row[k]), load_batches<Batches, T>(items, b.depth * panel_width<T>, k), sums);
     return sums;
@@ -46,7 +47,7 @@ template <std::size_t Batches, class T>
 
 /// Returns the products of a row with the panels of z and r and with those of h, in one loop.
 template <std::size_t N, class T>
-[[gnu::always_inline]] inline std::array<batch_t<T>, 3 * N> products_of_gru(
+XLOOM_ALWAYS_INLINE inline std::array<batch_t<T>, 3 * N> products_of_gru(
     T const* row, stored_panels<T> const& R_zr, stored_panels<T> const& R_h) noexcept
 {
     std::array<batch_t<T>, 2 * N> gates;
@@ -54,14 +55,14 @@ template <std::size_t N, class T>
     gates.fill(batch_t<T>(T(0)));
     next.fill(batch_t<T>(T(0)));
     T const *const items_zr = R_zr.as().items, *const items_h = R_h.as().items;
-#pragma GCC unroll 4
+    XLOOM_UNROLL(4)
     for (std::size_t k = 0; k < R_zr.depth; ++k) {
         batch_t<T> const factor(row[k]);
         add_row<T>(factor, load_batches<2 * N, T>(items_zr, R_zr.depth * panel_width<T>, k), gates);
         add_row<T>(factor, load_batches<N, T>(items_h, R_h.depth * panel_width<T>, k), next);
     }
     std::array<batch_t<T>, 3 * N> all;
-#pragma GCC unroll 16
+    XLOOM_UNROLL(16)
     for (std::size_t i = 0; i < 3 * N; ++i)
         all[i] = i < 2 * N ? gates[i] : next[i - 2 * N];
     return all;
@@ -69,11 +70,11 @@ template <std::size_t N, class T>
 
 /// Returns bias + products of x.
 template <std::size_t Batches, class T>
-[[gnu::always_inline]] inline std::array<batch_t<T>, Batches> sums_of_x(
+XLOOM_ALWAYS_INLINE inline std::array<batch_t<T>, Batches> sums_of_x(
     T const* bias, T const* x, stored_panels<T> const& W) noexcept
 {
     auto sums = products_of<Batches>(x, W);
-#pragma GCC unroll 16
+    XLOOM_UNROLL(16)
     for (std::size_t i = 0; i < Batches; ++i)
         sums[i] = load_batch(bias + i * batch_size<T>) + sums[i];
     return sums;
@@ -81,11 +82,11 @@ template <std::size_t Batches, class T>
 
 /// Loads a row of units, padded with zeros.
 template <std::size_t Batches, class T>
-[[gnu::always_inline]] inline std::array<batch_t<T>, Batches> load_units(
+XLOOM_ALWAYS_INLINE inline std::array<batch_t<T>, Batches> load_units(
     T const* from, std::size_t units) noexcept
 {
     std::array<batch_t<T>, Batches> row;
-#pragma GCC unroll 4
+    XLOOM_UNROLL(4)
     for (std::size_t i = 0; i + 1 < Batches; ++i)
         row[i] = load_batch(from + i * batch_size<T>);
     constexpr std::size_t last = (Batches - 1) * batch_size<T>;
@@ -96,10 +97,10 @@ template <std::size_t Batches, class T>
 
 /// Stores a row of units.
 template <std::size_t Batches, class T>
-[[gnu::always_inline]] inline void store_units(
+XLOOM_ALWAYS_INLINE inline void store_units(
     std::array<batch_t<T>, Batches> const& row, T* to, std::size_t units) noexcept
 {
-#pragma GCC unroll 4
+    XLOOM_UNROLL(4)
     for (std::size_t i = 0; i + 1 < Batches; ++i)
         store_batch(to + i * batch_size<T>, row[i]);
     constexpr std::size_t last = (Batches - 1) * batch_size<T>;
@@ -110,20 +111,20 @@ template <std::size_t Batches, class T>
 }
 
 template <std::size_t N, class T>
-[[gnu::flatten]] void small_lstm_step(lstm_parameters<T> const& p, T* h, T* c, T const* x, T* y) noexcept
+XLOOM_FLATTEN void small_lstm_step(lstm_parameters<T> const& p, T* h, T* c, T const* x, T* y) noexcept
 {
     auto sums = products_of<4 * N>(h, p.R);
     auto const of_x = sums_of_x<4 * N>(p.bias, x, p.W);
     auto state = load_units<N>(c, p.H);
-#pragma GCC unroll 16
+    XLOOM_UNROLL(16)
     for (std::size_t i = 0; i < 4 * N; ++i)
         sums[i] = of_x[i] + sums[i];
     std::array<batch_t<T>, N> next;
-#pragma GCC unroll 4
+    XLOOM_UNROLL(4)
     for (std::size_t i = 0; i < N; ++i)
         state[i] =
             multiply_add(sigmoid()(sums[2 * N + i]), state[i], sigmoid_times_tanh(sums[i], sums[3 * N + i]));
-#pragma GCC unroll 4
+    XLOOM_UNROLL(4)
     for (std::size_t i = 0; i < N; ++i)
         next[i] = sigmoid_times_tanh(sums[N + i], state[i]);
     store_units<N, T>(state, c, p.H);
@@ -133,12 +134,12 @@ template <std::size_t N, class T>
 }
 
 template <std::size_t N, class T>
-[[gnu::flatten]] void small_gru_step(gru_parameters<T> const& p, T* h, T*, T const* x, T* y) noexcept
+XLOOM_FLATTEN void small_gru_step(gru_parameters<T> const& p, T* h, T*, T const* x, T* y) noexcept
 {
     auto const sums = sums_of_x<3 * N>(p.bias, x, p.W);
     std::array<batch_t<T>, N> z, r, next, state = load_units<N>(h, p.H);
     auto const set_gates = [&](auto const& products) {
-#pragma GCC unroll 4
+        XLOOM_UNROLL(4)
         for (std::size_t i = 0; i < N; ++i) {
             z[i] = sigmoid()(sums[i] + products[i]);
             r[i] = sigmoid()(sums[N + i] + products[N + i]);
@@ -147,22 +148,22 @@ template <std::size_t N, class T>
     if (p.how.linear_before_reset) {
         auto const products = products_of_gru<N>(h, p.R, p.R_h);
         set_gates(products);
-#pragma GCC unroll 4
+        XLOOM_UNROLL(4)
         for (std::size_t i = 0; i < N; ++i)
             next[i] = multiply_add(
                 r[i], load_batch(p.Rb_h + i * batch_size<T>) + products[2 * N + i], sums[2 * N + i]);
     } else {
         set_gates(products_of<2 * N>(h, p.R));
         T reset[N * batch_size<T>];
-#pragma GCC unroll 4
+        XLOOM_UNROLL(4)
         for (std::size_t i = 0; i < N; ++i)
             store_batch(reset + i * batch_size<T>, r[i] * state[i]);
         auto const products = products_of<N>(reset, p.R_h);
-#pragma GCC unroll 4
+        XLOOM_UNROLL(4)
         for (std::size_t i = 0; i < N; ++i)
             next[i] = sums[2 * N + i] + products[i];
     }
-#pragma GCC unroll 4
+    XLOOM_UNROLL(4)
     for (std::size_t i = 0; i < N; ++i)
         next[i] = multiply_add(z[i], state[i], (batch_t<T>(1) - z[i]) * kernel::tanh()(next[i]));
     store_units<N, T>(next, h, p.H);
@@ -171,11 +172,11 @@ template <std::size_t N, class T>
 }
 
 template <std::size_t N, class T>
-[[gnu::flatten]] void small_rnn_step(rnn_parameters<T> const& p, T* h, T*, T const* x, T* y) noexcept
+XLOOM_FLATTEN void small_rnn_step(rnn_parameters<T> const& p, T* h, T*, T const* x, T* y) noexcept
 {
     auto sums = sums_of_x<N>(p.bias, x, p.W);
     auto const products = products_of<N>(h, p.R);
-#pragma GCC unroll 16
+    XLOOM_UNROLL(16)
     for (std::size_t i = 0; i < N; ++i)
         sums[i] = kernel::tanh()(sums[i] + products[i]);
     store_units<N, T>(sums, h, p.H);

@@ -5,6 +5,7 @@
 #include <cstddef>
 
 #include <xloom/detail/core/abi.hpp>
+#include <xloom/detail/core/compiler.hpp>
 #include <xloom/detail/core/shape.hpp>
 
 namespace xloom::inline XLOOM_ABI::kernel {
@@ -108,7 +109,7 @@ private:
     }
 
     template <class From, class To, class F>
-    [[gnu::noinline]] void walk(std::size_t axis, From* from, To* to, F const& f) const
+    XLOOM_NOINLINE void walk(std::size_t axis, From* from, To* to, F const& f) const
     {
         for (std::size_t i = 0; i < dims_[axis]; ++i, from += from_[axis], to += to_[axis])
             if (axis + 1 < dims_.size())

@@ -6,15 +6,12 @@
 #include <cstddef>
 #include <type_traits>
 
+#include <xloom/detail/core/compiler.hpp>
 #include <xloom/detail/kernel/lane_scan.hpp>
 #include <xloom/detail/kernel/product.hpp>
 
-// False positives of g++ 12: a group has at least one element.
-#if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wuninitialized"
-#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
-#endif
+// A group has at least one element.
+XLOOM_BEGIN_FALSE_UNINITIALIZED
 
 namespace xloom::inline XLOOM_ABI::kernel {
 
@@ -273,6 +270,4 @@ private:
 
 } // namespace xloom::inline XLOOM_ABI::kernel
 
-#if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC diagnostic pop
-#endif
+XLOOM_END_FALSE_WARNINGS

@@ -5,15 +5,11 @@
 #include <cstring>
 #include <type_traits>
 
+#include <xloom/detail/core/compiler.hpp>
 #include <xloom/detail/core/small_float.hpp>
 #include <xloom/detail/kernel/simd.hpp>
 
-// g++ 12 reports the operands that its AVX-512 intrinsics leave undefined as errors of the caller.
-#if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wuninitialized"
-#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
-#endif
+XLOOM_BEGIN_FALSE_UNINITIALIZED
 
 namespace xloom::inline XLOOM_ABI::kernel {
 
@@ -246,6 +242,4 @@ void store_narrowed(Stored* to, batch_t<float> const& numbers)
 
 } // namespace xloom::inline XLOOM_ABI::kernel
 
-#if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC diagnostic pop
-#endif
+XLOOM_END_FALSE_WARNINGS

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include <xloom/detail/core/cast.hpp>
+#include <xloom/detail/core/compiler.hpp>
 #include <xloom/detail/core/tuning.hpp>
 #include <xloom/detail/kernel/affine.hpp>
 #include <xloom/detail/kernel/lanes.hpp>
@@ -93,7 +94,7 @@ struct lane_access {
     void prefetch(std::size_t t, std::size_t c) const
     {
         auto const address = reinterpret_cast<std::uintptr_t>(x.lanes(t, c));
-        __builtin_prefetch(reinterpret_cast<void const*>(address + tuning::row_prefetch_bytes));
+        prefetch_to_read<3>(reinterpret_cast<void const*>(address + tuning::row_prefetch_bytes));
     }
     void write(std::size_t t, std::size_t c, lanes const& value) const
     {
@@ -131,7 +132,7 @@ struct consecutive_items {
     {
         auto const address = reinterpret_cast<std::uintptr_t>(first);
         std::size_t const offset = i * sizeof(item) + tuning::row_prefetch_bytes;
-        __builtin_prefetch(reinterpret_cast<void const*>(Reverse ? address - offset : address + offset));
+        prefetch_to_read<3>(reinterpret_cast<void const*>(Reverse ? address - offset : address + offset));
     }
     /// Loads the first items of a vector, as many as there are; other lanes are 0.
     lanes load_first(std::size_t i, std::size_t items) const

@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include <xloom/detail/check/shapes.hpp>
+#include <xloom/detail/core/compiler.hpp>
 #include <xloom/detail/core/error.hpp>
 #include <xloom/detail/core/policy.hpp>
 #include <xloom/detail/core/requirement.hpp>
@@ -136,7 +137,7 @@ struct conv_call {
     /// Returns the number of threads' parts of `units`, which do all work together.
     std::size_t parts(std::size_t units, policy_ref const& policy) const
     {
-        return detail::parts_of_units(policy, units, kernel::saturated_product(sizes.B * sizes.C, sizes.L));
+        return detail::parts_of_units(policy, units, saturated_product(sizes.B * sizes.C, sizes.L));
     }
 };
 
@@ -171,7 +172,7 @@ private:
         std::size_t const parts = call.parts(units, policy);
         kernel::arena<T> size;
         kernel::conv_tile<T>(tiling, width, sizes.k, size);
-        T* const numbers = numbers_of(workspace, kernel::saturated_product(parts, size.used()));
+        T* const numbers = numbers_of(workspace, saturated_product(parts, size.used()));
         for_each_unit(
             policy, parts, units, numbers, size.used(), [&](std::size_t unit, kernel::arena<T>& memory) {
                 std::size_t const b = unit / blocks, first = unit % blocks * width,

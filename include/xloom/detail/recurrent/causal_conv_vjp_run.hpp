@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstddef>
 
+#include <xloom/detail/core/compiler.hpp>
 #include <xloom/detail/kernel/causal_conv_vjp.hpp>
 #include <xloom/detail/recurrent/causal_conv_run.hpp>
 
@@ -39,7 +40,7 @@ private:
         std::size_t const parts = call.parts(blocks, policy);
         kernel::arena<T> size;
         backward(sizes.L, sizes.k, width, size);
-        T* const numbers = numbers_of(workspace, kernel::saturated_product(parts, size.used()));
+        T* const numbers = numbers_of(workspace, saturated_product(parts, size.used()));
         for_each_unit(
             policy, parts, blocks, numbers, size.used(), [&](std::size_t block, kernel::arena<T>& memory) {
                 std::size_t const first = block * width;

@@ -9,6 +9,7 @@
 #include <type_traits>
 
 #include <xloom/detail/check/linear_attention.hpp>
+#include <xloom/detail/core/compiler.hpp>
 #include <xloom/detail/core/policy.hpp>
 #include <xloom/detail/core/requirement.hpp>
 #include <xloom/detail/core/vector_level.hpp>
@@ -101,8 +102,7 @@ struct attention_call {
     std::size_t parts(Policy const& policy) const
     {
         return detail::parts_of_units(policy, heads(),
-            kernel::saturated_product(
-                sizes.B * sizes.T * sizes.Hq, kernel::saturated_product(sizes.keys, sizes.values)));
+            saturated_product(sizes.B * sizes.T * sizes.Hq, saturated_product(sizes.keys, sizes.values)));
     }
 
     /// Calls f(number of a head, its operands, memory) for each head.
@@ -194,7 +194,7 @@ private:
             kernel::attention_run<Item, State, decays(), is_delta()>(call.longest_head(out), size);
         });
         std::size_t const parts = call.parts(policy);
-        T* const numbers = numbers_of(workspace, kernel::saturated_product(parts, size.used()));
+        T* const numbers = numbers_of(workspace, saturated_product(parts, size.used()));
         call.for_each_head(
             policy, parts, numbers, size.used(), out, [&](std::size_t, auto const& head, auto& memory) {
                 kernel::with_attention_rule(head, [&](auto decays, auto is_delta) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstddef>
 
+#include <xloom/detail/core/compiler.hpp>
 #include <xloom/detail/kernel/linear_attention_vjp.hpp>
 #include <xloom/detail/recurrent/linear_attention_run.hpp>
 
@@ -38,14 +39,13 @@ private:
         if (call.heads() == 0)
             return;
         std::size_t const parts = call.parts(policy),
-                          betas =
-                              to.beta.is_given() ? kernel::saturated_product(call.heads(), call.sizes.T) : 0;
+                          betas = to.beta.is_given() ? saturated_product(call.heads(), call.sizes.T) : 0;
         kernel::arena<T> size, of_head;
         with_backward(call.longest_head({}), {}, of_head, [](auto const&) {});
         size.take(betas);
         size.take(parts, of_head.used());
         T* const ct_betas = numbers_of(workspace, size.used());
-        T* const numbers = ct_betas + (size.used() - kernel::saturated_product(parts, of_head.used()));
+        T* const numbers = ct_betas + (size.used() - saturated_product(parts, of_head.used()));
         call.for_each_head(
             policy, parts, numbers, of_head.used(), {}, [&](std::size_t i, auto const& head, auto& memory) {
                 T* const ct_beta = betas == 0 ? nullptr : ct_betas + i * call.sizes.T;

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include <xloom/detail/check/shapes.hpp>
+#include <xloom/detail/core/compiler.hpp>
 #include <xloom/detail/core/error.hpp>
 #include <xloom/detail/core/policy.hpp>
 #include <xloom/detail/core/requirement.hpp>
@@ -152,8 +153,7 @@ struct selective_call {
     template <class Policy>
     std::size_t parts(std::size_t units, Policy const& policy) const
     {
-        return detail::parts_of_units(
-            policy, units, kernel::saturated_product(sizes.N * sizes.T * sizes.K, sizes.S));
+        return detail::parts_of_units(policy, units, saturated_product(sizes.N * sizes.T * sizes.K, sizes.S));
     }
 };
 
@@ -180,7 +180,7 @@ private:
         std::size_t const parts = call.parts(units, policy);
         kernel::arena<T> size;
         channels(call.sequence(0), 0, 0, size);
-        T* const numbers = numbers_of(workspace, kernel::saturated_product(parts, size.used()));
+        T* const numbers = numbers_of(workspace, saturated_product(parts, size.used()));
         for_each_unit(
             policy, parts, units, numbers, size.used(), [&](std::size_t unit, kernel::arena<T>& memory) {
                 std::size_t const n = unit / blocks, first = unit % blocks * channels::width;

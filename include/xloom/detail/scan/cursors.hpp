@@ -7,6 +7,7 @@
 #include <utility>
 
 #include <xloom/detail/check/scan.hpp>
+#include <xloom/detail/core/compiler.hpp>
 #include <xloom/detail/scan/element_cursor.hpp>
 #include <xloom/detail/scan/stacked_outputs.hpp>
 #include <xloom/detail/tensor/requirements.hpp>
@@ -201,7 +202,7 @@ bool have_leading_length(std::tuple<Xs...> const& operands, std::size_t length)
 
 /// Checks the shapes of the operands and the options, and returns the number of iterations.
 template <bool LeadingAxis, class Inputs, class Outputs>
-[[gnu::noinline]] std::size_t check_scan_into(
+XLOOM_NOINLINE std::size_t check_scan_into(
     std::string_view op, Inputs const& inputs, Outputs const& outputs, scan_options const& options)
 {
     std::size_t const length = check_scan(op, detail::shapes_of(inputs), std::tuple_size_v<Outputs>, options);

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include <xloom/detail/core/aligned_vector.hpp>
+#include <xloom/detail/core/compiler.hpp>
 #include <xloom/detail/core/error.hpp>
 #include <xloom/detail/core/tuning.hpp>
 #include <xloom/detail/kernel/strided_copy.hpp>
@@ -213,9 +214,9 @@ public:
     }
 
 private:
-    [[gnu::noinline]] void write_back_block() { scatter_(items_.data(), take_place()); }
+    XLOOM_NOINLINE void write_back_block() { scatter_(items_.data(), take_place()); }
 
-    [[gnu::noinline]] void write_back_filled()
+    XLOOM_NOINLINE void write_back_filled()
     {
         kernel::strided_copy const scatter = time_.unpack_copy(filled_, extent_.spacing);
         scatter(items_.data(), take_place());
@@ -231,7 +232,7 @@ private:
         return place;
     }
 
-    [[gnu::noinline]] void gather()
+    XLOOM_NOINLINE void gather()
     {
         std::size_t const count = (std::min)(extent_.capacity, left_);
         if (count < extent_.capacity)
@@ -293,7 +294,7 @@ public:
     void leave() { ++position_; }
 
 private:
-    [[gnu::noinline]] void gather()
+    XLOOM_NOINLINE void gather()
     {
         position_ = 0;
         filled_ = (std::min)(extent_.capacity, left_);

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <type_traits>
 
+#include <xloom/detail/core/compiler.hpp>
 #include <xloom/detail/kernel/functions.hpp>
 #include <xloom/detail/scan/lanes.hpp>
 
@@ -27,8 +28,7 @@ T by_batches(F const& f, T const& x, Others const&... others)
     return f(x, others...);
 }
 template <class F, class T, std::size_t N, class... Others>
-[[gnu::always_inline]] inline lanes<T, N> by_batches(
-    F const& f, lanes<T, N> const& x, Others const&... others)
+XLOOM_ALWAYS_INLINE inline lanes<T, N> by_batches(F const& f, lanes<T, N> const& x, Others const&... others)
 {
     using batch = kernel::batch_t<T>;
     using part = typename lanes<T, N>::part;

@@ -8,6 +8,7 @@
 #include <tuple>
 #include <utility>
 
+#include <xloom/detail/core/compiler.hpp>
 #include <xloom/detail/scan/lane_scan.hpp>
 
 namespace xloom::inline XLOOM_ABI::detail {
@@ -25,7 +26,7 @@ bool any_lane(lane_mask<Bytes, N> const& condition)
 
 /// Returns a condition of lanes whose items have another size.
 template <std::size_t To, std::size_t From, std::size_t N>
-[[gnu::always_inline]] inline lane_mask<To, N> resized(lane_mask<From, N> const& condition)
+XLOOM_ALWAYS_INLINE inline lane_mask<To, N> resized(lane_mask<From, N> const& condition)
 {
     if constexpr (To == From) {
         return condition;
@@ -108,7 +109,7 @@ private:
     }
 
     /// Runs a round of the lanes that are active.
-    [[gnu::noinline, gnu::flatten]] void run_round()
+    XLOOM_NOINLINE XLOOM_FLATTEN void run_round()
     {
         integer left[N], counted[N];
         for (std::size_t n = 0; n < N; ++n)

@@ -7,6 +7,7 @@
 #include <type_traits>
 #include <utility>
 
+#include <xloom/detail/core/compiler.hpp>
 #include <xloom/detail/scan/lane_loop.hpp>
 #include <xloom/detail/scan/lane_operands.hpp>
 #include <xloom/detail/scan/lane_scan.hpp>
@@ -217,7 +218,7 @@ using lane_outputs_t = typename lane_outputs_of_step<decltype(Step::scan_outputs
 
 /// Returns the step of a body, whose arguments are the first ones of `all`.
 template <std::size_t Count, class Body, class... Arguments>
-[[gnu::always_inline]] inline auto lane_step_of(Body const& body, std::tuple<Arguments&...> const& all)
+XLOOM_ALWAYS_INLINE inline auto lane_step_of(Body const& body, std::tuple<Arguments&...> const& all)
 {
     return [&]<std::size_t... I>(std::index_sequence<I...>) {
         return body(std::as_const(std::get<I>(all))...);
@@ -232,7 +233,7 @@ struct lane_step_writer<Body, std::tuple<Ss...>, std::tuple<Xs...>> {
     Body const& body;
 
     template <class... Arguments>
-    [[gnu::always_inline]] void operator()(Arguments&&... arguments) const
+    XLOOM_ALWAYS_INLINE void operator()(Arguments&&... arguments) const
     {
         std::tuple<Arguments&...> const all(arguments...);
         auto const step = detail::lane_step_of<sizeof...(Ss) + sizeof...(Xs)>(body, all);

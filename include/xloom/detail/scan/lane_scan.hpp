@@ -11,6 +11,7 @@
 
 #include <xloom/detail/check/scan_lanes.hpp>
 #include <xloom/detail/core/aligned_vector.hpp>
+#include <xloom/detail/core/compiler.hpp>
 #include <xloom/detail/kernel/arena.hpp>
 #include <xloom/detail/kernel/lane_transpose.hpp>
 #include <xloom/detail/scan/batch_rows.hpp>
@@ -25,7 +26,7 @@ using byte_arena = kernel::arena<std::byte>;
 template <class T>
 T* take(byte_arena& memory, std::size_t count)
 {
-    return reinterpret_cast<T*>(memory.take(kernel::saturated_product(count, sizeof(T))));
+    return reinterpret_cast<T*>(memory.take(saturated_product(count, sizeof(T))));
 }
 
 /// Lanes of consecutive steps, `stride` items apart: 0 for a parameter.
@@ -35,7 +36,7 @@ struct lane_steps {
     std::ptrdiff_t stride = 0;
 
     template <std::size_t N>
-    [[gnu::always_inline]] auto load(std::size_t t) const
+    XLOOM_ALWAYS_INLINE auto load(std::size_t t) const
     {
         return lanes<std::remove_const_t<T>, N>::load(at(t));
     }
@@ -73,7 +74,7 @@ inline constexpr std::size_t most_steps = std::size_t{1} << 30;
 
 /// Copies a state.
 template <class State>
-[[gnu::always_inline]] inline void copy_state(State const& from, State& to)
+XLOOM_ALWAYS_INLINE inline void copy_state(State const& from, State& to)
 {
     if constexpr (is_lanes<State>)
         to = from;
@@ -95,7 +96,7 @@ public:
 
     /// Returns `yes` in the lanes that are active at step t, `no` in the others.
     template <class T>
-    [[gnu::always_inline]] lanes<T, N> choose(
+    XLOOM_ALWAYS_INLINE lanes<T, N> choose(
         std::size_t t, lanes<T, N> const& yes, std::type_identity_t<lanes<T, N>> const& no) const
     {
         if constexpr (sizeof(T) == 8)
@@ -106,7 +107,7 @@ public:
 
     /// Restores a state in the lanes that are not active at step t.
     template <class State>
-    [[gnu::always_inline]] void restore(std::size_t t, State& state, State const& before) const
+    XLOOM_ALWAYS_INLINE void restore(std::size_t t, State& state, State const& before) const
     {
         if constexpr (is_lanes<State>)
             state = choose(t, state, before);
@@ -281,7 +282,7 @@ private:
 
     /// Calls the body for `steps` steps. The states are local, so that no store can change them.
     template <class Active>
-    [[gnu::noinline, gnu::flatten]] void run_steps(Body const& shared, input_steps const in,
+    XLOOM_NOINLINE XLOOM_FLATTEN void run_steps(Body const& shared, input_steps const in,
         output_steps const out, std::size_t steps, Active const active)
     {
         constexpr bool are_all_active = std::is_same_v<Active, all_lanes>;

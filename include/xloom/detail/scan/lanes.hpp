@@ -9,6 +9,7 @@
 #include <type_traits>
 #include <utility>
 
+#include <xloom/detail/core/compiler.hpp>
 #include <xloom/detail/core/reduction.hpp>
 #include <xloom/detail/core/requirement.hpp>
 #include <xloom/detail/kernel/lanes.hpp>
@@ -38,10 +39,10 @@ using mask_part =
 
 /// Calls f(0), f(1), ..., without a loop.
 template <std::size_t Count, class F>
-[[gnu::always_inline]] inline void for_each_part(F const& f)
+XLOOM_ALWAYS_INLINE inline void for_each_part(F const& f)
 {
-    [&]<std::size_t... I>(std::index_sequence<I...>) __attribute__((always_inline)) { (f(I), ...); }
-    (std::make_index_sequence<Count>());
+    [&]<std::size_t... I>(std::index_sequence<I...>)
+        XLOOM_ALWAYS_INLINE_LAMBDA { (f(I), ...); }(std::make_index_sequence<Count>());
 }
 
 /// Requires a body that does not branch on lanes.
@@ -81,7 +82,7 @@ public:
     using part = detail::mask_part<Bytes>;
     static constexpr std::size_t parts = N / kernel::lane_count<detail::signed_integer<Bytes>>;
 
-    [[gnu::always_inline]] part const& operator[](std::size_t i) const { return parts_[i]; }
+    XLOOM_ALWAYS_INLINE part const& operator[](std::size_t i) const { return parts_[i]; }
 
     template <std::same_as<bool> To>
     operator To() const
@@ -89,15 +90,15 @@ public:
         return detail::no_branch<To>::holds();
     }
 
-    [[gnu::always_inline]] friend lane_mask operator&(lane_mask const& a, lane_mask const& b)
+    XLOOM_ALWAYS_INLINE friend lane_mask operator&(lane_mask const& a, lane_mask const& b)
     {
         return made([&](std::size_t i) { return static_cast<part>(a[i] & b[i]); });
     }
-    [[gnu::always_inline]] friend lane_mask operator|(lane_mask const& a, lane_mask const& b)
+    XLOOM_ALWAYS_INLINE friend lane_mask operator|(lane_mask const& a, lane_mask const& b)
     {
         return made([&](std::size_t i) { return static_cast<part>(a[i] | b[i]); });
     }
-    [[gnu::always_inline]] friend lane_mask operator!(lane_mask const& a)
+    XLOOM_ALWAYS_INLINE friend lane_mask operator!(lane_mask const& a)
     {
         return made([&](std::size_t i) {
             if constexpr (std::same_as<part, bool>)
@@ -109,7 +110,7 @@ public:
 
     /// Returns the mask whose parts are f(0), f(1), ...
     template <class F>
-    [[gnu::always_inline]] static lane_mask made(F const& f)
+    XLOOM_ALWAYS_INLINE static lane_mask made(F const& f)
     {
         lane_mask mask;
         detail::for_each_part<parts>([&](std::size_t i) { mask.parts_[i] = f(i); });
@@ -140,25 +141,25 @@ public:
 
     lanes() = default;
     /// Copies vector by vector: g++ 12 copies an array of them 16 bytes at a time, through the stack.
-    [[gnu::always_inline]] lanes(lanes const& from)
+    XLOOM_ALWAYS_INLINE lanes(lanes const& from)
     {
         detail::for_each_part<parts>([&](std::size_t i) { parts_[i] = from[i]; });
     }
-    [[gnu::always_inline]] lanes& operator=(lanes const& from)
+    XLOOM_ALWAYS_INLINE lanes& operator=(lanes const& from)
     {
         detail::for_each_part<parts>([&](std::size_t i) { parts_[i] = from[i]; });
         return *this;
     }
     template <class Number>
         requires std::is_arithmetic_v<Number>
-    [[gnu::always_inline]] lanes(Number x)
+    XLOOM_ALWAYS_INLINE lanes(Number x)
     {
         if constexpr (detail::number_beside_lanes<Number, T>::holds())
             *this = made([&](std::size_t) { return kernel::broadcast(static_cast<T>(x)); });
     }
     /// Converts each number as static_cast does.
     template <class From>
-    [[gnu::always_inline]] explicit lanes(lanes<From, N> const& from)
+    XLOOM_ALWAYS_INLINE explicit lanes(lanes<From, N> const& from)
     {
         if constexpr (sizeof(From) == sizeof(T) && kernel::has_lanes<T>) {
             *this = made([&](std::size_t i) { return __builtin_convertvector(from[i], part); });
@@ -172,37 +173,37 @@ public:
         }
     }
 
-    [[gnu::always_inline]] static lanes load(T const* from)
+    XLOOM_ALWAYS_INLINE static lanes load(T const* from)
     {
         return made([&](std::size_t i) { return kernel::load_lanes(from + i * kernel::lane_count<T>); });
     }
-    [[gnu::always_inline]] void store(T* to) const
+    XLOOM_ALWAYS_INLINE void store(T* to) const
     {
         detail::for_each_part<parts>(
             [&](std::size_t i) { kernel::store_lanes(to + i * kernel::lane_count<T>, parts_[i]); });
     }
 
     /// One of the vectors that hold the numbers.
-    [[gnu::always_inline]] part const& operator[](std::size_t i) const { return parts_[i]; }
+    XLOOM_ALWAYS_INLINE part const& operator[](std::size_t i) const { return parts_[i]; }
 
     /// Returns the lanes whose vectors are f(0), f(1), ...
     template <class F>
-    [[gnu::always_inline]] static lanes made(F const& f)
+    XLOOM_ALWAYS_INLINE static lanes made(F const& f)
     {
         lanes x;
         detail::for_each_part<parts>([&](std::size_t i) { x.parts_[i] = f(i); });
         return x;
     }
 
-    [[gnu::always_inline]] friend lanes operator+(lanes const& a, lanes const& b)
+    XLOOM_ALWAYS_INLINE friend lanes operator+(lanes const& a, lanes const& b)
     {
         return made([&](std::size_t i) { return a[i] + b[i]; });
     }
-    [[gnu::always_inline]] friend lanes operator-(lanes const& a, lanes const& b)
+    XLOOM_ALWAYS_INLINE friend lanes operator-(lanes const& a, lanes const& b)
     {
         return made([&](std::size_t i) { return a[i] - b[i]; });
     }
-    [[gnu::always_inline]] friend lanes operator*(lanes const& a, lanes const& b)
+    XLOOM_ALWAYS_INLINE friend lanes operator*(lanes const& a, lanes const& b)
     {
         return made([&](std::size_t i) {
             if constexpr (std::floating_point<T>)
@@ -211,23 +212,23 @@ public:
                 return a[i] * b[i];
         });
     }
-    [[gnu::always_inline]] friend lanes operator/(lanes const& a, lanes const& b)
+    XLOOM_ALWAYS_INLINE friend lanes operator/(lanes const& a, lanes const& b)
     {
         return made([&](std::size_t i) { return a[i] / b[i]; });
     }
-    [[gnu::always_inline]] friend lanes operator-(lanes const& a)
+    XLOOM_ALWAYS_INLINE friend lanes operator-(lanes const& a)
     {
         return made([&](std::size_t i) { return -a[i]; });
     }
-    [[gnu::always_inline]] friend lanes operator+(lanes const& a) { return a; }
+    XLOOM_ALWAYS_INLINE friend lanes operator+(lanes const& a) { return a; }
 
-    [[gnu::always_inline]] friend lanes& operator+=(lanes& a, lanes const& b) { return a = a + b; }
-    [[gnu::always_inline]] friend lanes& operator-=(lanes& a, lanes const& b) { return a = a - b; }
-    [[gnu::always_inline]] friend lanes& operator*=(lanes& a, lanes const& b) { return a = a * b; }
-    [[gnu::always_inline]] friend lanes& operator/=(lanes& a, lanes const& b) { return a = a / b; }
+    XLOOM_ALWAYS_INLINE friend lanes& operator+=(lanes& a, lanes const& b) { return a = a + b; }
+    XLOOM_ALWAYS_INLINE friend lanes& operator-=(lanes& a, lanes const& b) { return a = a - b; }
+    XLOOM_ALWAYS_INLINE friend lanes& operator*=(lanes& a, lanes const& b) { return a = a * b; }
+    XLOOM_ALWAYS_INLINE friend lanes& operator/=(lanes& a, lanes const& b) { return a = a / b; }
 
 #define XLOOM_COMPARISON(op)                                                                                 \
-    [[gnu::always_inline]] friend mask operator op(lanes const& a, lanes const& b)                           \
+    XLOOM_ALWAYS_INLINE friend mask operator op(lanes const& a, lanes const& b)                              \
     {                                                                                                        \
         return mask::made([&](std::size_t i) { return (typename mask::part)(a[i] op b[i]); });               \
     }
@@ -240,7 +241,7 @@ public:
 #undef XLOOM_COMPARISON
 
 #define XLOOM_INTEGER_OPERATOR(op)                                                                           \
-    [[gnu::always_inline]] friend lanes operator op(lanes const& a, lanes const& b)                          \
+    XLOOM_ALWAYS_INLINE friend lanes operator op(lanes const& a, lanes const& b)                             \
         requires std::integral<T>                                                                            \
     {                                                                                                        \
         return made([&](std::size_t i) { return a[i] op b[i]; });                                            \
@@ -284,7 +285,7 @@ using either_lanes = std::conditional_t<is_lanes<A>, A, B>;
 /// Returns a where the condition is true, else b: lane by lane; for a bool one of the two.
 template <std::size_t Bytes, std::size_t N, class A, class B>
     requires(detail::is_lanes<A> || detail::is_lanes<B>)
-[[gnu::always_inline]] inline auto select(lane_mask<Bytes, N> const& condition, A const& a, B const& b)
+XLOOM_ALWAYS_INLINE inline auto select(lane_mask<Bytes, N> const& condition, A const& a, B const& b)
 {
     using result = detail::either_lanes<A, B>;
     if constexpr (detail::chosen_by_comparison<typename result::item, Bytes>::holds()) {
@@ -296,7 +297,7 @@ template <std::size_t Bytes, std::size_t N, class A, class B>
 }
 /// As above, of numbers that are the same in all lanes.
 template <std::size_t Bytes, std::size_t N, lane_item T>
-[[gnu::always_inline]] inline lanes<T, N> select(lane_mask<Bytes, N> const& condition, T a, T b)
+XLOOM_ALWAYS_INLINE inline lanes<T, N> select(lane_mask<Bytes, N> const& condition, T a, T b)
 {
     return select(condition, lanes<T, N>(a), lanes<T, N>(b));
 }
@@ -309,7 +310,7 @@ constexpr T select(bool condition, T const& a, std::type_identity_t<T> const& b)
 
 /// Returns |x|, without the sign of -0 and NaN.
 template <lane_item T, std::size_t N>
-[[gnu::always_inline]] inline lanes<T, N> abs(lanes<T, N> const& x)
+XLOOM_ALWAYS_INLINE inline lanes<T, N> abs(lanes<T, N> const& x)
 {
     if constexpr (std::integral<T>)
         return select(x < T(0), -x, x);
@@ -329,7 +330,7 @@ T abs(T x)
 /// Returns b if b < a, else a: NaN if a is NaN, or both are.
 template <class A, class B>
     requires(detail::is_lanes<A> || detail::is_lanes<B>)
-[[gnu::always_inline]] inline auto(min)(A const& a, B const& b)
+XLOOM_ALWAYS_INLINE inline auto(min)(A const& a, B const& b)
 {
     using result = detail::either_lanes<A, B>;
     result const first = a, second = b;
@@ -338,7 +339,7 @@ template <class A, class B>
 /// Returns b if a < b, else a: NaN if a is NaN, or both are.
 template <class A, class B>
     requires(detail::is_lanes<A> || detail::is_lanes<B>)
-[[gnu::always_inline]] inline auto(max)(A const& a, B const& b)
+XLOOM_ALWAYS_INLINE inline auto(max)(A const& a, B const& b)
 {
     using result = detail::either_lanes<A, B>;
     result const first = a, second = b;

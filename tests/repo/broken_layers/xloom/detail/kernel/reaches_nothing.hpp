@@ -1,2 +1,3 @@
 #pragma once
 #include <vector>
+inline void prefetch(void* line) { __builtin_prefetch(line); }

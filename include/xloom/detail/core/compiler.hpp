@@ -1,0 +1,116 @@
+#pragma once
+// Attributes, pragmas and functions of compilers, beside the standard's. With a compiler that has none, the
+// code is the same, but slower.
+
+#include <cstddef>
+#include <limits>
+
+#include <xloom/detail/core/abi.hpp>
+
+#if defined(__GNUC__) || defined(__clang__)
+
+/// A function that is inlined at any level of optimisation.
+#define XLOOM_ALWAYS_INLINE [[gnu::always_inline]]
+/// A lambda that is; behind its parameters.
+#define XLOOM_ALWAYS_INLINE_LAMBDA __attribute__((always_inline))
+/// A function into which all calls are inlined.
+#define XLOOM_FLATTEN [[gnu::flatten]]
+#define XLOOM_NOINLINE [[gnu::noinline]]
+/// A function that is called rarely: not inlined, and placed apart from its callers.
+#define XLOOM_COLD [[gnu::noinline, gnu::cold]]
+/// Unrolls the loop behind it `count` times.
+#define XLOOM_UNROLL(count) XLOOM_PRAGMA(GCC unroll count)
+#define XLOOM_PRAGMA(words) _Pragma(#words)
+/// An alias of a vector of `bytes` bytes, by the extension of g++ and clang.
+#define XLOOM_VECTOR(bytes) [[gnu::vector_size(bytes)]]
+
+#else
+
+#define XLOOM_ALWAYS_INLINE
+#define XLOOM_ALWAYS_INLINE_LAMBDA
+#define XLOOM_FLATTEN
+#define XLOOM_NOINLINE
+#define XLOOM_COLD
+#define XLOOM_UNROLL(count)
+#define XLOOM_VECTOR(bytes)
+
+#endif
+
+// What g++ 12 reports falsely, between BEGIN and END: operands that its own AVX-512 intrinsics leave undefined,
+// and scoped enumerators that have the names of types.
+#if defined(__GNUC__) && !defined(__clang__)
+#define XLOOM_BEGIN_FALSE_UNINITIALIZED                                                                      \
+    XLOOM_PRAGMA(GCC diagnostic push)                                                                        \
+    XLOOM_PRAGMA(GCC diagnostic ignored "-Wuninitialized")                                                   \
+    XLOOM_PRAGMA(GCC diagnostic ignored "-Wmaybe-uninitialized")
+#define XLOOM_BEGIN_FALSE_SHADOW                                                                             \
+    XLOOM_PRAGMA(GCC diagnostic push) XLOOM_PRAGMA(GCC diagnostic ignored "-Wshadow")
+#define XLOOM_END_FALSE_WARNINGS XLOOM_PRAGMA(GCC diagnostic pop)
+#else
+#define XLOOM_BEGIN_FALSE_UNINITIALIZED
+#define XLOOM_BEGIN_FALSE_SHADOW
+#define XLOOM_END_FALSE_WARNINGS
+#endif
+
+namespace xloom::inline XLOOM_ABI::detail {
+
+/// Loads a line into the caches that Locality names: 3 all, 2 all but the first.
+template <int Locality>
+inline void prefetch_to_read([[maybe_unused]] void const* line) noexcept
+{
+#if defined(__GNUC__) || defined(__clang__)
+    __builtin_prefetch(line, 0, Locality);
+#endif
+}
+template <int Locality>
+inline void prefetch_to_write([[maybe_unused]] void const* line) noexcept
+{
+#if defined(__GNUC__) || defined(__clang__)
+    __builtin_prefetch(line, 1, Locality);
+#endif
+}
+
+/// Returns a + b, or the largest std::size_t if the sum is larger.
+constexpr std::size_t saturated_sum(std::size_t a, std::size_t b) noexcept
+{
+    std::size_t const sum = a + b;
+    return sum < a ? (std::numeric_limits<std::size_t>::max)() : sum;
+}
+
+/// Returns a * b, or the largest std::size_t if the product is larger.
+constexpr std::size_t saturated_product(std::size_t a, std::size_t b) noexcept
+{
+    constexpr std::size_t most = (std::numeric_limits<std::size_t>::max)();
+#if defined(__GNUC__) || defined(__clang__)
+    std::size_t product = 0; // a division takes longer than a small call
+    return __builtin_mul_overflow(a, b, &product) ? most : product;
+#else
+    return b != 0 && a > most / b ? most : a * b;
+#endif
+}
+
+/// Has the compiler take `value`, a number or a vector, for one that it does not know: no instruction combines
+/// its computation with its use.
+template <class T>
+XLOOM_ALWAYS_INLINE inline void forget_value([[maybe_unused]] T& value) noexcept
+{
+#if !defined(__GNUC__) && !defined(__clang__)
+#elif defined(__x86_64__) || defined(__i386__)
+    asm("" : "+v"(value));
+#elif defined(__aarch64__)
+    asm("" : "+w"(value));
+#else
+    asm("" : "+m"(value));
+#endif
+}
+
+/// Has the compiler take `items` for written, so that it neither clears them nor warns.
+template <class T>
+XLOOM_ALWAYS_INLINE inline void take_for_written([[maybe_unused]] T& items) noexcept
+{
+#if defined(__GNUC__) || defined(__clang__)
+    asm("" : "=m"(items));
+#endif
+}
+
+} // namespace xloom::inline XLOOM_ABI::detail

@@ -1,0 +1,54 @@
+// tensor_ref of items without a type of tensors.
+
+#include <doctest/doctest.h>
+
+#include <array>
+#include <limits>
+
+#include <xloom/recurrent/lstm.hpp>
+#include <xloom/recurrent/packed_matrix.hpp>
+
+namespace tensor_ref_test {
+
+using namespace xloom;
+
+TEST_CASE("items with a shape are a tensor in row-major order")
+{
+    std::array<float, 24> items{};
+    tensor_ref<float> const all(items.data(), {2, 3, 4});
+    CHECK(all.is_given());
+    CHECK(all.data() == items.data());
+    CHECK(all.rank() == 3);
+    CHECK(all.shape() == shape{2, 3, 4});
+    CHECK(all.stride(0) == 12);
+    CHECK(all.stride(1) == 4);
+    CHECK(all.stride(2) == 1);
+    CHECK(tensor_ref<float>(items.data(), {}).rank() == 0);
+    CHECK(tensor_ref<float>(items.data(), {0, 5}).shape() == shape{0, 5});
+    tensor_ref<float const> const none(nullptr, {0});
+    CHECK(none.is_given());
+}
+
+TEST_CASE("weights in arrays compute as those in tensors")
+{
+    xt::xtensor<float, 3> const X = {{{1, -2}}, {{3, 0.5f}}}, W = {{{0.5f, 1}, {-1, 2}, {0.25f, 0}, {1, 1}}},
+                                R = {{{1}, {2}, {-1}, {0.5f}}};
+    auto const expected = lstm(X, {.W = W, .R = R});
+    std::array<float, 8> const W_items{0.5f, 1, -1, 2, 0.25f, 0, 1, 1};
+    float const R_items[]{1, 2, -1, 0.5f};
+    auto const found = lstm(X, {.W = {W_items.data(), {1, 4, 2}}, .R = {R_items, {1, 4, 1}}});
+    CHECK(found.Y == expected.Y);
+}
+
+TEST_CASE("a shape that no memory has is refused")
+{
+    float item = 0;
+    constexpr std::size_t half = std::numeric_limits<std::size_t>::max() / 2;
+    CHECK_THROWS_WITH_AS(tensor_ref<float>(&item, {half, 4}),
+        "xloom::tensor_ref: the shape must fit in memory, but it is [9223372036854775807, 4]. Reduce its "
+        "dimensions.",
+        shape_error);
+    CHECK_THROWS_AS(tensor_ref<float>(&item, {0, half, 4}), shape_error);
+}
+
+} // namespace tensor_ref_test
