@@ -705,8 +705,8 @@ constexpr W* workspace_of(Env&... env) noexcept
 
 #endif
 
-// What g++ 12 reports falsely, between BEGIN and END: operands that its own AVX-512 intrinsics leave undefined,
-// and scoped enumerators that have the names of types.
+// What g++ 12 reports falsely, between BEGIN and END: operands that its own AVX-512 intrinsics leave
+// undefined, and scoped enumerators that have the names of types.
 #if defined(__GNUC__) && !defined(__clang__)
 #define XLOOM_BEGIN_FALSE_UNINITIALIZED                                                                      \
     XLOOM_PRAGMA(GCC diagnostic push)                                                                        \
@@ -758,8 +758,8 @@ constexpr std::size_t saturated_product(std::size_t a, std::size_t b) noexcept
 #endif
 }
 
-/// Has the compiler take `value`, a number or a vector, for one that it does not know: no instruction combines
-/// its computation with its use.
+/// Has the compiler take `value`, a number or a vector, for one that it does not know: no instruction
+/// combines its computation with its use.
 template <class T>
 XLOOM_ALWAYS_INLINE inline void forget_value([[maybe_unused]] T& value) noexcept
 {
