@@ -6,7 +6,7 @@
 #include <utility>
 
 #include <xloom/detail/scan/element_cursor.hpp>
-#include <xloom/detail/tensor/borrowed.hpp>
+#include <xloom/detail/tensor/tensor.hpp>
 #include <xloom/detail/tensor/strided_element.hpp>
 
 namespace xloom::inline XLOOM_ABI {

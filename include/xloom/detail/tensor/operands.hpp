@@ -9,8 +9,8 @@
 
 #include <xloom/detail/check/overlap.hpp>
 #include <xloom/detail/check/shapes.hpp>
-#include <xloom/detail/tensor/borrowed.hpp>
 #include <xloom/detail/tensor/operand_tuple.hpp>
+#include <xloom/detail/tensor/tensor.hpp>
 
 namespace xloom::inline XLOOM_ABI::detail {
 
