@@ -99,6 +99,16 @@ struct cell_family {
 /// Packs weights in the type that computes, in the orders of the forward and of the backward pass.
 struct training_packing {};
 
+/// Returns the type in which a packing stores weights.
+template <class Packing>
+weight_storage storage_of(Packing packing) noexcept
+{
+    if constexpr (std::is_same_v<Packing, narrow_packing>)
+        return packing.storage;
+    else
+        return weight_storage::full;
+}
+
 /// The parameters of one direction; those of the backward pass are not set but of weights for training.
 template <class Forward, class Backward>
 struct parameters_of_passes {
@@ -157,18 +167,20 @@ class recurrent_weights {
 
 public:
     recurrent_weights(constants_type const& constants, options_type const& options = {})
-        : recurrent_weights(Family::weights_name, constants, options, weight_storage::full)
+        : recurrent_weights(Family::weights_name, constants, options, full_packing())
     {}
     /// Packs matrices in a narrow type (docs/weights.md).
     ///
     /// Errors    option_error: the type cannot hold one of their numbers.
     recurrent_weights(constants_type const& constants, options_type const& options, weight_storage storage)
         requires kernel::has_narrow_storage<T>
-        : recurrent_weights(Family::weights_name, constants, options, storage)
+        : recurrent_weights(with_packing(storage, false, [&](auto packing) -> recurrent_weights {
+              return {Family::weights_name, constants, options, packing};
+          }))
     {}
     /// Packs the weights for the backward pass, too, in the order of its products.
     recurrent_weights(constants_type const& constants, options_type const& options, for_training_t)
-        : recurrent_weights(Family::weights_name, constants, options, weight_storage::full, true)
+        : recurrent_weights(Family::weights_name, constants, options, training_packing())
     {}
 
     /// Packs other constants, in the same storage and orders. Allocates nothing if their sizes are the old
@@ -177,8 +189,11 @@ public:
     /// Errors    as the constructor's; the weights are then as before.
     void assign(constants_type const& constants, options_type const& options = {})
     {
-        checked_weights const checked = checked_in(Family::weights_name, constants, options, storage_);
-        parameters_.assign(checked.sizes.D, packer(checked, constants, options));
+        checked_weights const checked = with_packing(storage_, is_for_training_, [&](auto packing) {
+            checked_weights const found = checked_in(Family::weights_name, constants, options, packing);
+            parameters_.assign(found.sizes.D, packer(found, constants, options, packing));
+            return found;
+        });
         direction_ = options.direction;
         layout_ = layout_of_options(options);
         checked_ = checked;
@@ -203,38 +218,46 @@ private:
     friend recurrent_weights<F, U> weights_for(std::string_view op,
         typename F::template constants<U> const& constants, typename F::options const& options);
 
-    recurrent_weights(std::string_view op, constants_type const& constants, options_type const& options,
-        weight_storage storage, bool is_for_training = false)
+    template <class Packing>
+    recurrent_weights(
+        std::string_view op, constants_type const& constants, options_type const& options, Packing packing)
         : direction_(options.direction),
           layout_(layout_of_options(options)),
-          storage_(storage),
-          is_for_training_(is_for_training),
-          checked_(checked_in(op, constants, options, storage)),
-          parameters_(checked_.sizes.D, packer(checked_, constants, options))
+          storage_(storage_of(packing)),
+          is_for_training_(std::is_same_v<Packing, training_packing>),
+          checked_(checked_in(op, constants, options, packing)),
+          parameters_(checked_.sizes.D, packer(checked_, constants, options, packing))
     {}
 
-    static checked_weights checked_in(std::string_view op, constants_type const& constants,
-        options_type const& options, weight_storage storage)
+    /// Calls f with a packing that is known at run time. A constructor that names its packing compiles no
+    /// other one.
+    template <class F>
+    static auto with_packing(weight_storage storage, bool is_for_training, F const& f)
+    {
+        if constexpr (kernel::has_narrow_storage<T>)
+            if (storage != weight_storage::full)
+                return f(narrow_packing{storage});
+        return is_for_training ? f(training_packing()) : f(full_packing());
+    }
+
+    template <class Packing>
+    static checked_weights checked_in(
+        std::string_view op, constants_type const& constants, options_type const& options, Packing packing)
     {
         checked_weights const checked = Family::check_constants(op, constants, options);
-        if constexpr (kernel::has_narrow_storage<T>)
-            check_storage(op, storage, constants);
+        if constexpr (std::is_same_v<Packing, narrow_packing>)
+            check_storage(op, packing.storage, constants);
         return checked;
     }
 
     /// Returns what packs one direction.
-    auto packer(
-        checked_weights const& checked, constants_type const& constants, options_type const& options) const
+    template <class Packing>
+    auto packer(checked_weights const& checked, constants_type const& constants, options_type const& options,
+        Packing packing) const
     {
-        return [&, this](std::size_t d, kernel::arena<T>& memory) {
-            auto const pack = [&](auto packing) {
-                return level_.template functions<pack_functions<Family, Item, decltype(packing)>>().pack(
-                    constants, checked, options, d, packing, memory);
-            };
-            if constexpr (kernel::has_narrow_storage<T>)
-                if (storage_ != weight_storage::full)
-                    return pack(narrow_packing{storage_});
-            return is_for_training_ ? pack(training_packing()) : pack(full_packing());
+        return [&, packing, this](std::size_t d, kernel::arena<T>& memory) {
+            return level_.template functions<pack_functions<Family, Item, Packing>>().pack(
+                constants, checked, options, d, packing, memory);
         };
     }
 
@@ -252,7 +275,7 @@ template <class Family, class Item>
 recurrent_weights<Family, Item> weights_for(std::string_view op,
     typename Family::template constants<Item> const& constants, typename Family::options const& options)
 {
-    return {op, constants, options, weight_storage::full};
+    return {op, constants, options, full_packing()};
 }
 
 template <class Family, class Item>
