@@ -65,7 +65,6 @@ set(exceptions
   "example distributed_linear_recurrence | as distributed_associative_scan"
   "example thread_ranks | as distributed_associative_scan"
   "example adolc | the examples do without ADOL-C"
-  "example gru_cell | as lstm_cell in examples/voice_activity, with one state"
   "example gru_vjp | as examples/delayed_echo, with other names"
   "example rnn_cell | as lstm_cell in examples/voice_activity, with one state"
   "example rnn_vjp | as examples/delayed_echo, with other names"

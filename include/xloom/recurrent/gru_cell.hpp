@@ -2,7 +2,7 @@
 // One step of the GRU, for streams and as a scan's body.
 
 #include <xloom/detail/recurrent/cell.hpp>
-#include <xloom/recurrent/gru.hpp>
+#include <xloom/detail/recurrent/gru_weights.hpp>
 
 namespace xloom::inline XLOOM_ABI {
 

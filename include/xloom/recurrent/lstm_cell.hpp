@@ -2,7 +2,7 @@
 // One step of the LSTM, for streams and as a scan's body.
 
 #include <xloom/detail/recurrent/cell.hpp>
-#include <xloom/recurrent/lstm.hpp>
+#include <xloom/detail/recurrent/lstm_weights.hpp>
 
 namespace xloom::inline XLOOM_ABI {
 

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include <xloom/detail/recurrent/forward.hpp>
-#include <xloom/detail/recurrent/single_state_families.hpp>
+#include <xloom/detail/recurrent/rnn_weights.hpp>
 
 namespace xloom::inline XLOOM_ABI {
 
@@ -12,10 +12,6 @@ namespace xloom::inline XLOOM_ABI {
 /// Tensors may have any strides.
 template <class Item>
 using rnn_inputs = detail::single_state_inputs<Item>;
-
-/// The inputs of an RNN that are constant over calls: W, R, B.
-template <class Item>
-using rnn_constants = detail::single_state_constants<Item>;
 
 /// The inputs of an RNN, except X, that vary from call to call: sequence_lens, initial_h.
 template <class Item>
@@ -28,28 +24,6 @@ using rnn_outputs = detail::single_state_outputs<Item>;
 /// The outputs of rnn, in the shapes given there: Y, Y_h.
 template <class Item>
 using rnn_result = detail::single_state_result<Item>;
-
-/// ONNX's attributes of an RNN. Names and lists are read only during the call that they are passed to.
-struct rnn_options {
-    xloom::direction direction = xloom::direction::forward;
-    option_list<std::string_view, detail::max_activations> activations{}; ///< f of each direction; none: Tanh
-    option_list<double, max_operands> activation_alpha{}; ///< taken in order by the activations that have one
-    option_list<double, max_operands> activation_beta{};  ///< likewise; surplus values are ignored
-    std::optional<double> clip{};                         ///< the gates' sums are limited to [-clip, clip]
-    std::optional<std::int64_t> hidden_size{};            ///< H, to be checked if given
-    std::int64_t layout = 0; ///< 1: the batch axis comes first in X, Y and the states
-};
-
-/// The weights and attributes of an RNN, checked and packed once for many calls. Copies share the memory,
-/// moves copy; const members are thread-safe. Its members are those of detail::recurrent_weights:
-/// constructors from constants, options and maybe a weight_storage or for_training, and assign, which packs
-/// other constants.
-///
-/// Errors    shape_error, option_error: as rnn. option_error: the storage cannot hold one of the weights.
-/// Cost      one pass over the weights; memory of their size, with H padded to whole vectors. With
-///           for_training, which a backward pass requires, twice that.
-template <class Item>
-using rnn_weights = detail::recurrent_weights<detail::rnn_family, Item>;
 
 /// Computes ONNX's RNN.
 ///

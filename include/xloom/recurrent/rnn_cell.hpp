@@ -2,7 +2,7 @@
 // One step of the RNN, for streams and as a scan's body.
 
 #include <xloom/detail/recurrent/cell.hpp>
-#include <xloom/recurrent/rnn.hpp>
+#include <xloom/detail/recurrent/rnn_weights.hpp>
 
 namespace xloom::inline XLOOM_ABI {
 

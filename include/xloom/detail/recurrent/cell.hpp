@@ -13,8 +13,8 @@
 #include <xloom/detail/core/error.hpp>
 #include <xloom/detail/core/requirement.hpp>
 #include <xloom/detail/kernel/sequences.hpp>
-#include <xloom/detail/recurrent/forward.hpp>
-#include <xloom/detail/tensor/borrowed.hpp>
+#include <xloom/detail/recurrent/small_step.hpp>
+#include <xloom/detail/tensor/tensor.hpp>
 
 namespace xloom::inline XLOOM_ABI::detail {
 

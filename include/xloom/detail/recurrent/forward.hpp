@@ -8,35 +8,13 @@
 
 #include <xloom/detail/core/flush_subnormals.hpp>
 #include <xloom/detail/core/requirement.hpp>
-#include <xloom/detail/kernel/small_cells.hpp>
 #include <xloom/detail/recurrent/batch_run.hpp>
 #include <xloom/detail/recurrent/operands.hpp>
 #include <xloom/detail/recurrent/packed_weights.hpp>
+#include <xloom/detail/recurrent/small_step.hpp>
+#include <xloom/detail/tensor/tensor.hpp>
 
 namespace xloom::inline XLOOM_ABI::detail {
-
-/// The function that chooses a step of one row.
-template <class Parameters>
-struct small_step_functions {
-    using item = typename Parameters::number;
-
-    kernel::small_step<Parameters> (*choose)(Parameters const&) noexcept;
-
-    static constexpr small_step_functions compiled() noexcept
-    {
-        return {&kernel::small_step_of<typename Parameters::number>};
-    }
-};
-
-/// Returns the step of one row that the weights of direction d permit; nullptr: the general one. It needs
-/// weights of the type that computes.
-template <class Family, class Item>
-auto small_step_of(recurrent_weights<Family, Item> const& weights, std::size_t d) noexcept
-{
-    auto const& p = detail::parameters_of(weights, d);
-    using functions = small_step_functions<std::remove_cvref_t<decltype(p)>>;
-    return weights.level().template functions<functions>().choose(p);
-}
 
 /// The states of a row of few units.
 template <class T>
@@ -95,6 +73,13 @@ void run_small_row(Weights const& weights, States const& states, batch_operands<
         operands.Y.zero_fill(sequence.length, operands.sizes.T, d, 0, 0, H);
     }
 }
+
+/// The outputs, in tensors of their own, of a family whose only state is h.
+template <class Item>
+struct single_state_result {
+    xt::xtensor<Item, 4> Y;
+    xt::xtensor<Item, 3> Y_h;
+};
 
 template <class Item>
 xt::xtensor<Item, 4> make_output(recurrent_widths const& sizes, batch_sizes const& batch, std::int64_t layout)

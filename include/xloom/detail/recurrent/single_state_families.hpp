@@ -18,6 +18,9 @@ struct rnn_options;
 
 namespace xloom::inline XLOOM_ABI::detail {
 
+template <class Item>
+struct single_state_result;
+
 /// The inputs of a cell whose only state is h, under ONNX's names, in ONNX's order.
 template <class Item>
 struct single_state_inputs {
@@ -48,13 +51,6 @@ template <class Item>
 struct single_state_outputs {
     tensor_ref<Item> Y{};
     tensor_ref<Item> Y_h{};
-};
-
-/// The outputs in tensors of their own.
-template <class Item>
-struct single_state_result {
-    xt::xtensor<Item, 4> Y;
-    xt::xtensor<Item, 3> Y_h;
 };
 
 /// The cotangents of the outputs.
