@@ -11,8 +11,8 @@
 #include <xloom/detail/check/shapes.hpp>
 #include <xloom/detail/core/error.hpp>
 #include <xloom/detail/core/requirement.hpp>
-#include <xloom/detail/tensor/borrowed.hpp>
 #include <xloom/detail/tensor/operands.hpp>
+#include <xloom/detail/tensor/tensor.hpp>
 
 namespace xloom::inline XLOOM_ABI {
 
@@ -120,6 +120,18 @@ public:
             rank_ = detail::rank_of(operand);
             detail::refer(block_, data_, operand);
         }
+    }
+
+    /// Refers to the items of a tensor in row-major order, without a type of tensors, as
+    /// tensor_ref<float>(items, {2, 3}). There must be as many items as the shape has.
+    ///
+    /// Errors    shape_error: they cannot be counted in bytes.
+    tensor_ref(T* items, xloom::shape const& dims) : data_(items), rank_(dims.size()), is_given_(true)
+    {
+        if (!has_strides(dims, sizeof(T)))
+            detail::fail<shape_error>("xloom::tensor_ref: the shape must fit in memory, but it is ", dims,
+                ". Reduce its dimensions.");
+        block_ = {reinterpret_cast<std::uintptr_t>(items), sizeof(T), {dims, row_major_strides(dims)}};
     }
 
     bool is_given() const noexcept { return is_given_; }
