@@ -107,13 +107,13 @@ struct no_prefetch {
 
 /// Computes sums = factor * b + sums.
 ///
-/// Why g++ without SIMD keeps a loop: it vectorises a loop over std::fma but not the unrolled calls, while
-/// clang vectorises the unrolled calls only.
+/// Why g++ without SIMD keeps a loop where there are vector units: it vectorises a loop over std::fma but not
+/// the unrolled calls, while clang vectorises the unrolled calls only.
 template <class T, std::size_t Batches>
 void add_row(batch_t<T> const& factor, std::array<batch_t<T>, Batches> const& b,
     std::array<batch_t<T>, Batches>& sums) noexcept
 {
-#ifndef __clang__
+#if !defined(__clang__) && !defined(__arm__)
     if constexpr (!has_simd<T>) {
         XLOOM_UNROLL(1)
         for (std::size_t i = 0; i < Batches; ++i)
