@@ -102,8 +102,10 @@ inline slice_layout layout_of_slice(xloom::shape const& x, slice_options const& 
     std::size_t axis = 0;
     for (axis_slice const& slice : slices_of(x, options)) {
         result.dims.push_back(slice.count);
-        result.first += slice.count == 0 ? 0 : slice.first * result.strides[axis];
-        result.strides[axis] *= slice.step;
+        // What is not 0 is smaller than a dimension.
+        result.first +=
+            slice.count == 0 ? 0 : static_cast<std::ptrdiff_t>(slice.first) * result.strides[axis];
+        result.strides[axis] *= slice.count <= 1 ? 1 : static_cast<std::ptrdiff_t>(slice.step);
         ++axis;
     }
     return result;
