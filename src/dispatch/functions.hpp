@@ -113,16 +113,25 @@ using integer_functions = decltype(std::tuple_cat(std::declval<scan_functions<st
 
 } // namespace xloom::inline XLOOM_ABI::dispatch::detail
 
+#if !defined(XLOOM_DISPATCH_LIBRARIES)
+#define XLOOM_DISPATCH_LINKAGE [[gnu::visibility("hidden")]]
+#elif !defined(_WIN32)
+#define XLOOM_DISPATCH_LINKAGE [[gnu::visibility("default")]]
+#elif defined(XLOOM_DISPATCH_TABLE)
+#define XLOOM_DISPATCH_LINKAGE [[gnu::dllexport]]
+#else
+#define XLOOM_DISPATCH_LINKAGE [[gnu::dllimport]]
+#endif
+
 // Not in the namespace: a C name is what scripts keep when they make the other names local.
-#pragma GCC visibility push(hidden)
 extern "C" {
-extern xloom::dispatch::detail::float_functions const xloom_dispatch_sse2_float, xloom_dispatch_avx2_float,
-    xloom_dispatch_avx512_float;
-extern xloom::dispatch::detail::double_functions const xloom_dispatch_sse2_double, xloom_dispatch_avx2_double,
-    xloom_dispatch_avx512_double;
-extern xloom::dispatch::detail::integer_functions const xloom_dispatch_sse2_integer,
+XLOOM_DISPATCH_LINKAGE extern xloom::dispatch::detail::float_functions const xloom_dispatch_sse2_float,
+    xloom_dispatch_avx2_float, xloom_dispatch_avx512_float;
+XLOOM_DISPATCH_LINKAGE extern xloom::dispatch::detail::double_functions const xloom_dispatch_sse2_double,
+    xloom_dispatch_avx2_double, xloom_dispatch_avx512_double;
+XLOOM_DISPATCH_LINKAGE extern xloom::dispatch::detail::integer_functions const xloom_dispatch_sse2_integer,
     xloom_dispatch_avx2_integer, xloom_dispatch_avx512_integer;
 // With VNNI only products of narrow weights change.
-extern xloom::dispatch::detail::narrow_functions const xloom_dispatch_avx512_vnni_narrow;
+XLOOM_DISPATCH_LINKAGE extern xloom::dispatch::detail::narrow_functions const
+    xloom_dispatch_avx512_vnni_narrow;
 }
-#pragma GCC visibility pop

@@ -9,7 +9,7 @@
 #include <stdexcept>
 #include <vector>
 
-#include <xloom/interop/tbb.hpp>
+#include "support/threads.hpp"
 #include <xloom/recurrent/activations.hpp>
 #include <xloom/recurrent/attn_lstm_cell.hpp>
 #include <xloom/recurrent/gru_cell.hpp>
@@ -38,7 +38,7 @@ void print_network(
     auto const print_with = [&](Weights const& weights) {
         auto Y = xt::xtensor<T, 4>::from_shape({steps, 2, N, H}), Y_threads = Y;
         into(X, weights, Y, xloom::serial);
-        into(X, weights, Y_threads, xloom::tbb_policy(2));
+        into(X, weights, Y_threads, threads_policy(2));
         print(name, H, N, Y);
         print(name, H, N, Y_threads);
         std::vector<T> h(N * H, T(0)), c = h;
@@ -65,7 +65,7 @@ void print_attention(char const* name, std::size_t H, std::size_t N, Score const
     auto const V = numbers<xt::xtensor<T, 2>>({1, A}, 8);
     xloom::attn_lstm_weights<T> const weights({.W = W, .R = R, .QW = QW, .MW = MW, .V = V, .AW = AW});
     for (std::size_t const threads : {1u, 2u}) {
-        auto const out = xloom::attn_lstm(score, X, weights, {.M = M}, xloom::tbb_policy(threads));
+        auto const out = xloom::attn_lstm(score, X, weights, {.M = M}, threads_policy(threads));
         print(name, H, N, out.Y);
         print(name, H, N, out.Y_c);
     }

@@ -1,10 +1,10 @@
 // The derivatives of the recurrent operators.
 
+#include "support/threads.hpp"
 #include <xloom/gradients/attn_lstm_vjp.hpp>
 #include <xloom/gradients/gru_vjp.hpp>
 #include <xloom/gradients/lstm_vjp.hpp>
 #include <xloom/gradients/rnn_vjp.hpp>
-#include <xloom/interop/tbb.hpp>
 
 #include "levels.hpp"
 
@@ -25,9 +25,9 @@ void print_lstm(std::size_t H, std::size_t N)
     xloom::lstm_residuals<T> residuals;
     xloom::recurrent_workspace<T> workspace;
     xloom::lstm_forward_into(
-        X, xloom::lstm_weights<T>(constants), {}, {.Y_h = Y_h}, residuals, workspace, xloom::tbb_policy(2));
+        X, xloom::lstm_weights<T>(constants), {}, {.Y_h = Y_h}, residuals, workspace, threads_policy(2));
     xloom::lstm_vjp_into(X, xloom::lstm_weights<T>(constants, {}, xloom::for_training), residuals,
-        {.Y_h = ct_Y_h}, {.X = ct_X, .W = ct_W, .R = ct_R}, workspace, xloom::tbb_policy(2));
+        {.Y_h = ct_Y_h}, {.X = ct_X, .W = ct_W, .R = ct_R}, workspace, threads_policy(2));
     for (auto const* const result : {&Y_h, &ct_X, &ct_W, &ct_R})
         print("lstm_backward", H, N, *result);
 }

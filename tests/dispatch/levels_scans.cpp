@@ -1,10 +1,10 @@
 // The scans and the reductions of segments.
 
+#include "support/threads.hpp"
 #include <xloom/gradients/causal_conv_vjp.hpp>
 #include <xloom/gradients/linear_attention_vjp.hpp>
 #include <xloom/gradients/linear_recurrence_vjp.hpp>
 #include <xloom/gradients/selective_scan_vjp.hpp>
-#include <xloom/interop/tbb.hpp>
 #include <xloom/parallel/cumulative.hpp>
 #include <xloom/parallel/segment_reduce.hpp>
 #include <xloom/parallel/segment_scan.hpp>
@@ -29,7 +29,7 @@ void print_items(std::size_t H, std::size_t N, std::ptrdiff_t axis)
             print("scan", H, N, xloom::associative_scan(kind, x, {.axis = axis, .reverse = reverse}));
             print("exclusive scan", H, N,
                 xloom::associative_scan(
-                    kind, x, {.axis = axis, .reverse = reverse, .exclusive = true}, xloom::tbb_policy(2)));
+                    kind, x, {.axis = axis, .reverse = reverse, .exclusive = true}, threads_policy(2)));
             print("segment_scan", H, N, xloom::segment_scan(kind, x, splits, {.reverse = reverse}));
         }
         print("segment_reduce", H, N, xloom::segment_reduce(kind, x, splits));
@@ -49,7 +49,7 @@ void print_recurrences(std::size_t H, std::size_t N, std::ptrdiff_t axis)
         matrix const h = xloom::linear_recurrence(a, b, h0, {.axis = axis, .reverse = reverse});
         print("linear_recurrence", H, N, h);
         print("linear_recurrence of a number", H, N,
-            xloom::linear_recurrence(a, b, T(1), {.axis = axis, .reverse = reverse}, xloom::tbb_policy(2)));
+            xloom::linear_recurrence(a, b, T(1), {.axis = axis, .reverse = reverse}, threads_policy(2)));
         print("linear_recurrence_vjp", H, N,
             xloom::linear_recurrence_vjp(a, b, h0, h, b, {.axis = axis, .reverse = reverse}).ct_a);
     }
@@ -66,14 +66,14 @@ void print_selective(std::size_t H, std::size_t N)
                z = numbers<cube>({sequences, N, H}, 5);
     auto const A = numbers<xt::xtensor<T, 2>>({H, S}, 6);
     auto const out = xloom::selective_scan(
-        u, {.delta = delta, .A = A, .B = B, .C = C, .z = z}, {.delta_softplus = true}, xloom::tbb_policy(2));
+        u, {.delta = delta, .A = A, .B = B, .C = C, .z = z}, {.delta_softplus = true}, threads_policy(2));
     print("selective_scan", H, N, out.y);
     print("selective_scan's state", H, N, out.final_state);
     cube d_u = u, d_B = B;
     auto d_A = A;
     xloom::recurrent_workspace<T> workspace;
     xloom::selective_scan_vjp_into(u, {.delta = delta, .A = A, .B = B, .C = C, .z = z}, {.y = z},
-        {.u = d_u, .A = d_A, .B = d_B}, {.delta_softplus = true}, workspace, xloom::tbb_policy(2));
+        {.u = d_u, .A = d_A, .B = d_B}, {.delta_softplus = true}, workspace, threads_policy(2));
     for (auto const* const gradient : {&d_u, &d_B})
         print("selective_scan_vjp", H, N, *gradient);
     print("selective_scan_vjp's d_A", H, N, d_A);
@@ -86,11 +86,11 @@ void print_conv(std::size_t C, std::size_t N)
     using tensor = xt::xtensor<T, 3>;
     auto const x = numbers<tensor>({2, C, N}, 1), weight = numbers<tensor>({C, 1, 4}, 2);
     xloom::causal_conv_options const silu{.activation = xloom::conv_activation::silu};
-    auto const out = xloom::causal_conv(x, weight, {}, silu, xloom::tbb_policy(2));
+    auto const out = xloom::causal_conv(x, weight, {}, silu, threads_policy(2));
     print("causal_conv", C, N, out.output);
     tensor ct_x = x, ct_weight = weight;
-    xloom::causal_conv_vjp_into(x, weight, {}, {.output = out.output}, {.input = ct_x, .weight = ct_weight},
-        silu, xloom::tbb_policy(2));
+    xloom::causal_conv_vjp_into(
+        x, weight, {}, {.output = out.output}, {.input = ct_x, .weight = ct_weight}, silu, threads_policy(2));
     print("causal_conv_vjp", C, N, ct_x);
     print("causal_conv_vjp's weight", C, N, ct_weight);
 }
@@ -112,12 +112,12 @@ void print_attention(std::size_t V, std::size_t N)
         if (rule == xloom::update_rule::delta || rule == xloom::update_rule::gated_delta)
             inputs.beta = gates;
         xloom::linear_attention_options const options{.update_rule = rule};
-        auto const out = xloom::linear_attention(query, key, value, inputs, options, xloom::tbb_policy(2));
+        auto const out = xloom::linear_attention(query, key, value, inputs, options, threads_policy(2));
         print("linear_attention", V, N, out.output);
         print("linear_attention's state", V, N, out.present_state);
         tensor ct_key = key, ct_value = value;
         xloom::linear_attention_vjp_into(query, key, value, inputs, {.output = out.output},
-            {.key = ct_key, .value = ct_value}, options, workspace, xloom::tbb_policy(2));
+            {.key = ct_key, .value = ct_value}, options, workspace, threads_policy(2));
         print("linear_attention_vjp", V, N, ct_key);
         print("linear_attention_vjp's values", V, N, ct_value);
     }
