@@ -15,7 +15,8 @@ std::size_t arena_used();
 /// Has operator new end the program from now on.
 void close_arena();
 
-/// The timer of Cortex-M. QEMU runs it at 25 MHz, and with -icount shift=0 an instruction takes 1 ns of its time.
+/// The timer of Cortex-M. QEMU runs it at 25 MHz, and with -icount shift=0 an instruction takes 1 ns of its
+/// time.
 class instruction_counter {
 public:
     instruction_counter()

@@ -1,9 +1,9 @@
-// Writes the headers that the firmware compares itself with: weights, inputs, and outputs that a plain loop in
-// double computes.
+// Writes the headers that the firmware compares itself with: weights, inputs, and the outputs of a plain loop
+// in double.
 //
-//     record lstm|gru UNITS STEPS              random weights, one input
-//     record silero MODEL RECORDING CHUNKS     the LSTM of Silero's network, on the chunks that a recording begins with
-//     record keyword MODEL                     openWakeWord's network for a keyword, on one window of features
+//     record lstm|gru UNITS STEPS            random weights, one input
+//     record silero MODEL RECORDING CHUNKS   the LSTM of Silero's network, on the first chunks of a recording
+//     record keyword MODEL                   openWakeWord's network for a keyword, on a window of features
 
 #include <algorithm>
 #include <array>
@@ -228,9 +228,11 @@ int main(int count, char** arguments)
             record_random(words[0], std::stoul(words[1]), std::stoul(words[2]));
         else if (words.size() == 4 && words[0] == "silero")
             record_silero(words[1], words[2], std::stoul(words[3]));
+        else if (words.size() == 2 && words[0] == "keyword")
+            record_keyword(words[1]);
         else
             throw std::invalid_argument(
-                "usage: record lstm|gru UNITS STEPS, or record silero MODEL RECORDING CHUNKS");
+                "it takes lstm|gru UNITS STEPS, silero MODEL RECORDING CHUNKS, or keyword MODEL");
     } catch (std::exception const& error) {
         std::fprintf(stderr, "record: %s\n", error.what());
         return 1;
