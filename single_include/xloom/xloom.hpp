@@ -1695,11 +1695,248 @@ struct step_memory_allocator {
 // outputs.
 
 // ==== xloom/detail/tensor/tensor.hpp ====
-// The tensor concepts, and the traits of tensors: items, shape, layout, owning type.
+// Tensors: the types for which enable_tensor is specialised, those of xtensor among them. With
+// XLOOM_NO_XTENSOR, which the headers of cells permit, xtensor is not included.
+
+// ==== xloom/detail/tensor/borrowed.hpp ====
+// Traits of borrowed operands: types whose items outlive the object, so that a temporary may be passed.
+
+namespace xloom::inline XLOOM_ABI::detail {
+
+/// True if the items of an X outlive the X: a std::span, a view of a variable, an adaptor of memory that it
+/// does not own. False for a container, and for a view or an adaptor that holds a container.
+template <class X>
+inline constexpr bool is_borrowed = std::ranges::enable_borrowed_range<X>;
+
+/// True if the items of an operand that is passed as an X&& may be read after the call.
+template <class X>
+inline constexpr bool outlives_expression =
+    std::is_lvalue_reference_v<X> || is_borrowed<std::remove_cvref_t<X>>;
+
+} // namespace xloom::inline XLOOM_ABI::detail
+
+// ==== xloom/detail/tensor/tensor_traits.hpp ====
+// The tensor concepts, and the traits of tensors: items, shape, layout, owning type. Without xtensor.
+
+namespace xloom::inline XLOOM_ABI {
+
+/// Customisation point: specialise it to use your own container as a tensor. A specialisation declares
+///
+///     using value_type = ...;                                  // the items' type
+///     static constexpr std::size_t rank = ...;                 // or dynamic_rank
+///     static auto data(T& or T const&);                        // pointer to the first item
+///     static auto shape(T const&), strides(T const&); // ranges of integers; strides in items, any sign
+///     static T make(xloom::shape const&);             // a container of that shape, its items unspecified
+///     template <std::size_t Rank> using rebind = ...; // the same family with another rank (dynamic_rank: T)
+///     static constexpr bool is_row_major = true; // optional: T has size() items, contiguous and row-major
+///
+/// Specialised here for every xtensor expression whose items are in memory: xarray, xtensor, xtensor_fixed,
+/// their adaptors, strided views.
+template <class T>
+struct enable_tensor;
+
+namespace detail {
+
+template <class T>
+using bare = std::remove_cvref_t<T>;
+
+/// True for the expressions of xtensor.
+template <class T>
+inline constexpr bool is_expression = false;
+template <class T>
+concept expression = is_expression<bare<T>>;
+
+/// True for xtensor's containers, false for its adaptors and views.
+template <class T>
+inline constexpr bool is_xcontainer = false;
+
+} // namespace detail
+
+/// A type for which enable_tensor is specialised.
+template <class T>
+concept tensor = requires { enable_tensor<detail::bare<T>>::rank; };
+
+namespace detail {
+
+/// An xtensor expression that computes its items on access, so that it may refer to variables that no longer
+/// exist.
+template <class T>
+concept lazy = expression<T> && !tensor<T>;
+
+/// A tensor that does not own its items: an xtensor adaptor or view.
+template <class T>
+concept tensor_view = tensor<T> && expression<T> && !is_xcontainer<bare<T>>;
+
+/// The type of one item of a tensor; for a scalar T itself.
+template <class T>
+struct item_of {
+    using type = T;
+};
+template <tensor T>
+struct item_of<T> {
+    using type = typename enable_tensor<T>::value_type;
+};
+template <lazy T>
+struct item_of<T> {
+    using type = typename T::value_type;
+};
+template <class T>
+using item_t = typename item_of<bare<T>>::type;
+
+/// The type that owns a value: T itself for containers and scalars, a container for views, adaptors and lazy
+/// expressions.
+template <class T>
+struct owned {
+    using type = T;
+};
+template <class T>
+using owned_t = typename owned<bare<T>>::type;
+
+/// True if the items of every T are contiguous in row-major order.
+template <class T>
+inline constexpr bool is_always_row_major = requires { requires enable_tensor<T>::is_row_major; };
+
+/// Returns the number of axes, which may exceed max_rank; 0 for a scalar.
+template <class T>
+std::size_t rank_of([[maybe_unused]] T const& value)
+{
+    if constexpr (!tensor<T>) {
+        return 0;
+    } else if constexpr (enable_tensor<bare<T>>::rank == dynamic_rank) {
+        auto const& dims = enable_tensor<bare<T>>::shape(value);
+        return static_cast<std::size_t>(std::distance(dims.begin(), dims.end()));
+    } else {
+        return enable_tensor<bare<T>>::rank;
+    }
+}
+
+/// Returns the length of the first axis. Requires a rank of at least 1.
+template <tensor T>
+std::size_t length_of_axis_0(T const& value)
+{
+    return static_cast<std::size_t>(*enable_tensor<bare<T>>::shape(value).begin());
+}
+
+/// Returns the shape of a value of any rank as text.
+template <class T>
+std::string describe_shape([[maybe_unused]] T const& value)
+{
+    if constexpr (tensor<T>)
+        return concat(enable_tensor<bare<T>>::shape(value));
+    else
+        return concat(shape{});
+}
+
+/// Returns the shape of a tensor. Requires a rank of at most max_rank.
+template <tensor T>
+shape shape_of(T const& value)
+{
+    auto const& dims = enable_tensor<bare<T>>::shape(value);
+    return {dims.begin(), dims.end()};
+}
+
+template <tensor T>
+strided_layout layout_of(T const& value)
+{
+    auto const& of_axes = enable_tensor<bare<T>>::strides(value);
+    return {detail::shape_of(value), {of_axes.begin(), of_axes.end()}};
+}
+
+/// The type of a tensor's shape that is cheap to compare: a std::array where the rank is static.
+template <tensor T>
+using extents_t = std::conditional_t<enable_tensor<T>::rank == dynamic_rank, shape,
+    std::array<std::size_t, enable_tensor<T>::rank == dynamic_rank ? 0 : enable_tensor<T>::rank>>;
+
+template <tensor T>
+extents_t<T> extents_of(T const& value)
+{
+    auto const& dims = enable_tensor<T>::shape(value);
+    if constexpr (enable_tensor<T>::rank == dynamic_rank) {
+        return {dims.begin(), dims.end()};
+    } else {
+        extents_t<T> extents{};
+        for (std::size_t axis = 0; axis < extents.size(); ++axis)
+            extents[axis] = static_cast<std::size_t>(dims[axis]);
+        return extents;
+    }
+}
+
+/// True if a value's shape equals a range of dimensions; a scalar has none.
+template <class T, class Dims>
+bool is_shaped_like(T const& value, Dims const& dims)
+{
+    if constexpr (tensor<T>) {
+        auto const& own = enable_tensor<T>::shape(value);
+        return std::equal(own.begin(), own.end(), dims.begin(), dims.end(),
+            [](auto a, auto b) { return static_cast<std::size_t>(a) == static_cast<std::size_t>(b); });
+    } else {
+        return dims.size() == 0;
+    }
+}
+
+/// Returns the shape of a scalar, which is empty. A scalar is any value that is not a tensor.
+template <class T>
+    requires(!expression<T> && !tensor<T>)
+shape shape_of(T const&)
+{
+    return {};
+}
+
+template <class A, class B>
+bool have_same_shape(A const& a, B const& b)
+{
+    if constexpr (tensor<A>)
+        return detail::is_shaped_like(b, enable_tensor<A>::shape(a));
+    else
+        return detail::is_shaped_like(b, shape{});
+}
+
+/// Returns a new container of this shape, which an error text calls `name`; its items are unspecified.
+///
+/// Errors    shape_error: its size overflows.
+template <tensor T>
+T make_tensor(std::string_view op, std::string_view name, shape const& dims,
+    std::string_view remedy = "Reduce a dimension.")
+{
+    check_result_size(op, name, dims, sizeof(item_t<T>), remedy);
+    return enable_tensor<T>::make(dims);
+}
+
+/// Assigns the items of one tensor to those of another tensor of the same shape.
+template <tensor From, tensor To>
+void copy_items(From const& from, To& to)
+{
+    auto const* source = enable_tensor<From>::data(from);
+    auto* target = enable_tensor<To>::data(to);
+    if constexpr (is_always_row_major<From> && is_always_row_major<To>)
+        std::copy_n(source, from.size(), target);
+    else
+        kernel::strided_copy(detail::shape_of(from), detail::layout_of(from).strides,
+            detail::layout_of(to).strides)(source, target);
+}
+
+} // namespace detail
+} // namespace xloom::inline XLOOM_ABI
+
+#ifndef XLOOM_NO_XTENSOR
+
+// ==== xloom/detail/tensor/expressions.hpp ====
+// xtensor's expressions as tensors: those whose items are in memory, and those that compute their items.
+
+#include <algorithm>
+#include <array>
+#include <type_traits>
+#include <utility>
 
 // ==== xloom/detail/tensor/element_view.hpp ====
 // The view of one element of a tensor that a body receives: a row-major xtensor expression over memory that
 // it does not own.
+
+#include <algorithm>
+#include <array>
+#include <functional>
+#include <memory>
+#include <type_traits>
 
 // ==== xloom/detail/tensor/xtensor.hpp ====
 // The only file that includes xtensor, of the releases 0.24.3 to 0.27.1.
@@ -2013,30 +2250,24 @@ private:
 
 } // namespace xloom::inline XLOOM_ABI
 
-namespace xloom::inline XLOOM_ABI {
+namespace xt {
 
-/// Customisation point: specialise it to use your own container as a tensor. A specialisation declares
-///
-///     using value_type = ...;                                  // the items' type
-///     static constexpr std::size_t rank = ...;                 // or dynamic_rank
-///     static auto data(T& or T const&);                        // pointer to the first item
-///     static auto shape(T const&), strides(T const&); // ranges of integers; strides in items, any sign
-///     static T make(xloom::shape const&);             // a container of that shape, its items unspecified
-///     template <std::size_t Rank> using rebind = ...; // the same family with another rank (dynamic_rank: T)
-///     static constexpr bool is_row_major = true; // optional: T has size() items, contiguous and row-major
-///
-/// Specialised here for every xtensor expression whose items are in memory: xarray, xtensor, xtensor_fixed,
-/// their adaptors, strided views.
-template <class T>
-struct enable_tensor;
+// Declared here because xtensor declares them only in the headers that define them, which its other
+// expressions do not include.
+template <class CT, class S, layout_type L, class FST>
+class xstrided_view;
+template <class CT, class... S>
+class xview;
+
+} // namespace xt
+
+namespace xloom::inline XLOOM_ABI {
 
 namespace detail {
 
 template <class T>
-using bare = std::remove_cvref_t<T>;
-
-template <class T>
-concept expression = xt::is_xexpression<bare<T>>::value;
+    requires xt::is_xexpression<T>::value
+inline constexpr bool is_expression<T> = true;
 
 /// False for a flattened view (xt::ravel) whose items only an iterator can reach: xtensor declares a data()
 /// for it that does not compile.
@@ -2062,9 +2293,6 @@ inline constexpr std::size_t rank_of_shape<std::array<Size, Rank>> = Rank;
 template <std::size_t... Dims>
 inline constexpr std::size_t rank_of_shape<xt::fixed_shape<Dims...>> = sizeof...(Dims);
 
-/// True for xtensor's containers, false for its adaptors and views.
-template <class T>
-inline constexpr bool is_xcontainer = false;
 template <class Storage, xt::layout_type Layout, class Shape, class Tag>
 inline constexpr bool is_xcontainer<xt::xarray_container<Storage, Layout, Shape, Tag>> = true;
 template <class Storage, std::size_t Rank, xt::layout_type Layout, class Tag>
@@ -2106,20 +2334,7 @@ struct enable_tensor<T> {
         typename detail::temporary_of<value_type, typename element_view<value_type, Rank>::shape_type>::type;
 };
 
-/// A type for which enable_tensor is specialised.
-template <class T>
-concept tensor = requires { enable_tensor<detail::bare<T>>::rank; };
-
 namespace detail {
-
-/// An xtensor expression that computes its items on access, so that it may refer to variables that no longer
-/// exist.
-template <class T>
-concept lazy = expression<T> && !tensor<T>;
-
-/// A tensor that does not own its items: an xtensor adaptor or view.
-template <class T>
-concept tensor_view = tensor<T> && expression<T> && !is_xcontainer<bare<T>>;
 
 template <class T>
 struct shape_type_of {
@@ -2136,28 +2351,6 @@ struct shape_type_of<T> {
 template <tensor T>
 using shape_type_t = typename shape_type_of<bare<T>>::type;
 
-/// The type of one item of a tensor; for a scalar T itself.
-template <class T>
-struct item_of {
-    using type = T;
-};
-template <tensor T>
-struct item_of<T> {
-    using type = typename enable_tensor<T>::value_type;
-};
-template <lazy T>
-struct item_of<T> {
-    using type = typename T::value_type;
-};
-template <class T>
-using item_t = typename item_of<bare<T>>::type;
-
-/// The type that owns a value: T itself for containers and scalars, a container for views, adaptors and lazy
-/// expressions.
-template <class T>
-struct owned {
-    using type = T;
-};
 template <tensor_view T>
 struct owned<T> {
     using type = typename temporary_of<item_t<T>, shape_type_t<T>>::type;
@@ -2172,134 +2365,38 @@ template <lazy T>
 struct owned<T> {
     using type = typename temporary_of<item_t<T>, typename T::shape_type>::type;
 };
-template <class T>
-using owned_t = typename owned<bare<T>>::type;
+/// True if the items of a view or an adaptor that stores a Closure outlive that view or adaptor.
+template <class Closure>
+inline constexpr bool is_borrowed_closure =
+    std::is_lvalue_reference_v<Closure> || is_borrowed<std::remove_const_t<Closure>>;
 
-/// True if the items of every T are contiguous in row-major order.
-template <class T>
-inline constexpr bool is_always_row_major = requires { requires enable_tensor<T>::is_row_major; };
-
-/// Returns the number of axes, which may exceed max_rank; 0 for a scalar.
-template <class T>
-std::size_t rank_of([[maybe_unused]] T const& value)
-{
-    if constexpr (!tensor<T>) {
-        return 0;
-    } else if constexpr (enable_tensor<bare<T>>::rank == dynamic_rank) {
-        auto const& dims = enable_tensor<bare<T>>::shape(value);
-        return static_cast<std::size_t>(std::distance(dims.begin(), dims.end()));
-    } else {
-        return enable_tensor<bare<T>>::rank;
-    }
-}
-
-/// Returns the length of the first axis. Requires a rank of at least 1.
-template <tensor T>
-std::size_t length_of_axis_0(T const& value)
-{
-    return static_cast<std::size_t>(*enable_tensor<bare<T>>::shape(value).begin());
-}
-
-/// Returns the shape of a value of any rank as text.
-template <class T>
-std::string describe_shape([[maybe_unused]] T const& value)
-{
-    if constexpr (tensor<T>)
-        return concat(enable_tensor<bare<T>>::shape(value));
-    else
-        return concat(shape{});
-}
-
-/// Returns the shape of a tensor. Requires a rank of at most max_rank.
-template <tensor T>
-shape shape_of(T const& value)
-{
-    auto const& dims = enable_tensor<bare<T>>::shape(value);
-    return {dims.begin(), dims.end()};
-}
-
-template <tensor T>
-strided_layout layout_of(T const& value)
-{
-    auto const& of_axes = enable_tensor<bare<T>>::strides(value);
-    return {detail::shape_of(value), {of_axes.begin(), of_axes.end()}};
-}
-
-/// The type of a tensor's shape that is cheap to compare: a std::array where the rank is static.
-template <tensor T>
-using extents_t = std::conditional_t<enable_tensor<T>::rank == dynamic_rank, shape,
-    std::array<std::size_t, enable_tensor<T>::rank == dynamic_rank ? 0 : enable_tensor<T>::rank>>;
-
-template <tensor T>
-extents_t<T> extents_of(T const& value)
-{
-    auto const& dims = enable_tensor<T>::shape(value);
-    if constexpr (enable_tensor<T>::rank == dynamic_rank) {
-        return {dims.begin(), dims.end()};
-    } else {
-        extents_t<T> extents{};
-        for (std::size_t axis = 0; axis < extents.size(); ++axis)
-            extents[axis] = static_cast<std::size_t>(dims[axis]);
-        return extents;
-    }
-}
-
-/// True if a value's shape equals a range of dimensions; a scalar has none.
-template <class T, class Dims>
-bool is_shaped_like(T const& value, Dims const& dims)
-{
-    if constexpr (tensor<T>) {
-        auto const& own = enable_tensor<T>::shape(value);
-        return std::equal(own.begin(), own.end(), dims.begin(), dims.end(),
-            [](auto a, auto b) { return static_cast<std::size_t>(a) == static_cast<std::size_t>(b); });
-    } else {
-        return dims.size() == 0;
-    }
-}
-
-/// Returns the shape of a scalar, which is empty. A scalar is any value that is not a tensor.
-template <class T>
-    requires(!expression<T> && !tensor<T>)
-shape shape_of(T const&)
-{
-    return {};
-}
-
-template <class A, class B>
-bool have_same_shape(A const& a, B const& b)
-{
-    if constexpr (tensor<A>)
-        return detail::is_shaped_like(b, enable_tensor<A>::shape(a));
-    else
-        return detail::is_shaped_like(b, shape{});
-}
-
-/// Returns a new container of this shape, which an error text calls `name`; its items are unspecified.
-///
-/// Errors    shape_error: its size overflows.
-template <tensor T>
-T make_tensor(std::string_view op, std::string_view name, shape const& dims,
-    std::string_view remedy = "Reduce a dimension.")
-{
-    check_result_size(op, name, dims, sizeof(item_t<T>), remedy);
-    return enable_tensor<T>::make(dims);
-}
-
-/// Assigns the items of one tensor to those of another tensor of the same shape.
-template <tensor From, tensor To>
-void copy_items(From const& from, To& to)
-{
-    auto const* source = enable_tensor<From>::data(from);
-    auto* target = enable_tensor<To>::data(to);
-    if constexpr (is_always_row_major<From> && is_always_row_major<To>)
-        std::copy_n(source, from.size(), target);
-    else
-        kernel::strided_copy(detail::shape_of(from), detail::layout_of(from).strides,
-            detail::layout_of(to).strides)(source, target);
-}
+template <class T, class Shape>
+inline constexpr bool is_borrowed<basic_element_view<T, Shape>> = true;
+/// xtensor passes a smart pointer that owns the memory as the allocator argument.
+template <class Pointer, class Allocator>
+inline constexpr bool is_borrowed<xt::xbuffer_adaptor<Pointer, xt::no_ownership, Allocator>> =
+    !requires(Allocator owner) { owner.get(); };
+template <class Closure, xt::layout_type Layout, class Shape, class Tag>
+inline constexpr bool is_borrowed<xt::xarray_adaptor<Closure, Layout, Shape, Tag>> =
+    is_borrowed_closure<Closure>;
+template <class Closure, std::size_t Rank, xt::layout_type Layout, class Tag>
+inline constexpr bool is_borrowed<xt::xtensor_adaptor<Closure, Rank, Layout, Tag>> =
+    is_borrowed_closure<Closure>;
+template <class Closure, std::size_t Rank, xt::layout_type Layout, class Tag>
+inline constexpr bool is_borrowed<xt::xtensor_view<Closure, Rank, Layout, Tag>> =
+    is_borrowed_closure<Closure>;
+template <class Closure, class Shape, xt::layout_type Layout, bool Sharable, class Tag>
+inline constexpr bool is_borrowed<xt::xfixed_adaptor<Closure, Shape, Layout, Sharable, Tag>> =
+    is_borrowed_closure<Closure>;
+template <class Closure, class... Slices>
+inline constexpr bool is_borrowed<xt::xview<Closure, Slices...>> = is_borrowed_closure<Closure>;
+template <class Closure, class Shape, xt::layout_type Layout, class Storage>
+inline constexpr bool is_borrowed<xt::xstrided_view<Closure, Shape, Layout, Storage>> =
+    is_borrowed_closure<Closure>;
 
 } // namespace detail
 } // namespace xloom::inline XLOOM_ABI
+#endif
 
 namespace xloom::inline XLOOM_ABI::detail {
 
@@ -4200,63 +4297,6 @@ public:
 private:
     extents_t<State> expected_;
 };
-
-} // namespace xloom::inline XLOOM_ABI::detail
-
-// ==== xloom/detail/tensor/borrowed.hpp ====
-// Traits of borrowed operands: types whose items outlive the object, so that a temporary may be passed.
-
-namespace xt {
-
-// Declared here because xtensor declares them only in the headers that define them, which its other
-// expressions do not include.
-template <class CT, class S, layout_type L, class FST>
-class xstrided_view;
-template <class CT, class... S>
-class xview;
-
-} // namespace xt
-
-namespace xloom::inline XLOOM_ABI::detail {
-
-/// True if the items of an X outlive the X: a std::span, a view of a variable, an adaptor of memory that it
-/// does not own. False for a container, and for a view or an adaptor that holds a container.
-template <class X>
-inline constexpr bool is_borrowed = std::ranges::enable_borrowed_range<X>;
-
-/// True if the items of a view or an adaptor that stores a Closure outlive that view or adaptor.
-template <class Closure>
-inline constexpr bool is_borrowed_closure =
-    std::is_lvalue_reference_v<Closure> || is_borrowed<std::remove_const_t<Closure>>;
-
-template <class T, class Shape>
-inline constexpr bool is_borrowed<basic_element_view<T, Shape>> = true;
-/// xtensor passes a smart pointer that owns the memory as the allocator argument.
-template <class Pointer, class Allocator>
-inline constexpr bool is_borrowed<xt::xbuffer_adaptor<Pointer, xt::no_ownership, Allocator>> =
-    !requires(Allocator owner) { owner.get(); };
-template <class Closure, xt::layout_type Layout, class Shape, class Tag>
-inline constexpr bool is_borrowed<xt::xarray_adaptor<Closure, Layout, Shape, Tag>> =
-    is_borrowed_closure<Closure>;
-template <class Closure, std::size_t Rank, xt::layout_type Layout, class Tag>
-inline constexpr bool is_borrowed<xt::xtensor_adaptor<Closure, Rank, Layout, Tag>> =
-    is_borrowed_closure<Closure>;
-template <class Closure, std::size_t Rank, xt::layout_type Layout, class Tag>
-inline constexpr bool is_borrowed<xt::xtensor_view<Closure, Rank, Layout, Tag>> =
-    is_borrowed_closure<Closure>;
-template <class Closure, class Shape, xt::layout_type Layout, bool Sharable, class Tag>
-inline constexpr bool is_borrowed<xt::xfixed_adaptor<Closure, Shape, Layout, Sharable, Tag>> =
-    is_borrowed_closure<Closure>;
-template <class Closure, class... Slices>
-inline constexpr bool is_borrowed<xt::xview<Closure, Slices...>> = is_borrowed_closure<Closure>;
-template <class Closure, class Shape, xt::layout_type Layout, class Storage>
-inline constexpr bool is_borrowed<xt::xstrided_view<Closure, Shape, Layout, Storage>> =
-    is_borrowed_closure<Closure>;
-
-/// True if the items of an operand that is passed as an X&& may be read after the call.
-template <class X>
-inline constexpr bool outlives_expression =
-    std::is_lvalue_reference_v<X> || is_borrowed<std::remove_cvref_t<X>>;
 
 } // namespace xloom::inline XLOOM_ABI::detail
 
@@ -11314,6 +11354,18 @@ public:
         }
     }
 
+    /// Refers to the items of a tensor in row-major order, without a type of tensors, as
+    /// tensor_ref<float>(items, {2, 3}). There must be as many items as the shape has.
+    ///
+    /// Errors    shape_error: they cannot be counted in bytes.
+    tensor_ref(T* items, xloom::shape const& dims) : data_(items), rank_(dims.size()), is_given_(true)
+    {
+        if (!has_strides(dims, sizeof(T)))
+            detail::fail<shape_error>("xloom::tensor_ref: the shape must fit in memory, but it is ", dims,
+                ". Reduce its dimensions.");
+        block_ = {reinterpret_cast<std::uintptr_t>(items), sizeof(T), {dims, row_major_strides(dims)}};
+    }
+
     bool is_given() const noexcept { return is_given_; }
     T* data() const noexcept { return data_; }
     std::size_t rank() const noexcept { return rank_; }
@@ -14260,13 +14312,13 @@ struct no_prefetch {
 
 /// Computes sums = factor * b + sums.
 ///
-/// Why g++ without SIMD keeps a loop: it vectorises a loop over std::fma but not the unrolled calls, while
-/// clang vectorises the unrolled calls only.
+/// Why g++ without SIMD keeps a loop where there are vector units: it vectorises a loop over std::fma but not
+/// the unrolled calls, while clang vectorises the unrolled calls only.
 template <class T, std::size_t Batches>
 void add_row(batch_t<T> const& factor, std::array<batch_t<T>, Batches> const& b,
     std::array<batch_t<T>, Batches>& sums) noexcept
 {
-#ifndef __clang__
+#if !defined(__clang__) && !defined(__arm__)
     if constexpr (!has_simd<T>) {
         XLOOM_UNROLL(1)
         for (std::size_t i = 0; i < Batches; ++i)
@@ -17956,6 +18008,16 @@ struct cell_family {
 /// Packs weights in the type that computes, in the orders of the forward and of the backward pass.
 struct training_packing {};
 
+/// Returns the type in which a packing stores weights.
+template <class Packing>
+weight_storage storage_of(Packing packing) noexcept
+{
+    if constexpr (std::is_same_v<Packing, narrow_packing>)
+        return packing.storage;
+    else
+        return weight_storage::full;
+}
+
 /// The parameters of one direction; those of the backward pass are not set but of weights for training.
 template <class Forward, class Backward>
 struct parameters_of_passes {
@@ -18014,18 +18076,20 @@ class recurrent_weights {
 
 public:
     recurrent_weights(constants_type const& constants, options_type const& options = {})
-        : recurrent_weights(Family::weights_name, constants, options, weight_storage::full)
+        : recurrent_weights(Family::weights_name, constants, options, full_packing())
     {}
     /// Packs matrices in a narrow type (docs/weights.md).
     ///
     /// Errors    option_error: the type cannot hold one of their numbers.
     recurrent_weights(constants_type const& constants, options_type const& options, weight_storage storage)
         requires kernel::has_narrow_storage<T>
-        : recurrent_weights(Family::weights_name, constants, options, storage)
+        : recurrent_weights(with_packing(storage, false, [&](auto packing) -> recurrent_weights {
+              return {Family::weights_name, constants, options, packing};
+          }))
     {}
     /// Packs the weights for the backward pass, too, in the order of its products.
     recurrent_weights(constants_type const& constants, options_type const& options, for_training_t)
-        : recurrent_weights(Family::weights_name, constants, options, weight_storage::full, true)
+        : recurrent_weights(Family::weights_name, constants, options, training_packing())
     {}
 
     /// Packs other constants, in the same storage and orders. Allocates nothing if their sizes are the old
@@ -18034,8 +18098,11 @@ public:
     /// Errors    as the constructor's; the weights are then as before.
     void assign(constants_type const& constants, options_type const& options = {})
     {
-        checked_weights const checked = checked_in(Family::weights_name, constants, options, storage_);
-        parameters_.assign(checked.sizes.D, packer(checked, constants, options));
+        checked_weights const checked = with_packing(storage_, is_for_training_, [&](auto packing) {
+            checked_weights const found = checked_in(Family::weights_name, constants, options, packing);
+            parameters_.assign(found.sizes.D, packer(found, constants, options, packing));
+            return found;
+        });
         direction_ = options.direction;
         layout_ = layout_of_options(options);
         checked_ = checked;
@@ -18060,38 +18127,46 @@ private:
     friend recurrent_weights<F, U> weights_for(std::string_view op,
         typename F::template constants<U> const& constants, typename F::options const& options);
 
-    recurrent_weights(std::string_view op, constants_type const& constants, options_type const& options,
-        weight_storage storage, bool is_for_training = false)
+    template <class Packing>
+    recurrent_weights(
+        std::string_view op, constants_type const& constants, options_type const& options, Packing packing)
         : direction_(options.direction),
           layout_(layout_of_options(options)),
-          storage_(storage),
-          is_for_training_(is_for_training),
-          checked_(checked_in(op, constants, options, storage)),
-          parameters_(checked_.sizes.D, packer(checked_, constants, options))
+          storage_(storage_of(packing)),
+          is_for_training_(std::is_same_v<Packing, training_packing>),
+          checked_(checked_in(op, constants, options, packing)),
+          parameters_(checked_.sizes.D, packer(checked_, constants, options, packing))
     {}
 
-    static checked_weights checked_in(std::string_view op, constants_type const& constants,
-        options_type const& options, weight_storage storage)
+    /// Calls f with a packing that is known at run time. A constructor that names its packing compiles no
+    /// other one.
+    template <class F>
+    static auto with_packing(weight_storage storage, bool is_for_training, F const& f)
+    {
+        if constexpr (kernel::has_narrow_storage<T>)
+            if (storage != weight_storage::full)
+                return f(narrow_packing{storage});
+        return is_for_training ? f(training_packing()) : f(full_packing());
+    }
+
+    template <class Packing>
+    static checked_weights checked_in(
+        std::string_view op, constants_type const& constants, options_type const& options, Packing packing)
     {
         checked_weights const checked = Family::check_constants(op, constants, options);
-        if constexpr (kernel::has_narrow_storage<T>)
-            check_storage(op, storage, constants);
+        if constexpr (std::is_same_v<Packing, narrow_packing>)
+            check_storage(op, packing.storage, constants);
         return checked;
     }
 
     /// Returns what packs one direction.
-    auto packer(
-        checked_weights const& checked, constants_type const& constants, options_type const& options) const
+    template <class Packing>
+    auto packer(checked_weights const& checked, constants_type const& constants, options_type const& options,
+        Packing packing) const
     {
-        return [&, this](std::size_t d, kernel::arena<T>& memory) {
-            auto const pack = [&](auto packing) {
-                return level_.template functions<pack_functions<Family, Item, decltype(packing)>>().pack(
-                    constants, checked, options, d, packing, memory);
-            };
-            if constexpr (kernel::has_narrow_storage<T>)
-                if (storage_ != weight_storage::full)
-                    return pack(narrow_packing{storage_});
-            return is_for_training_ ? pack(training_packing()) : pack(full_packing());
+        return [&, packing, this](std::size_t d, kernel::arena<T>& memory) {
+            return level_.template functions<pack_functions<Family, Item, Packing>>().pack(
+                constants, checked, options, d, packing, memory);
         };
     }
 
@@ -18109,7 +18184,7 @@ template <class Family, class Item>
 recurrent_weights<Family, Item> weights_for(std::string_view op,
     typename Family::template constants<Item> const& constants, typename Family::options const& options)
 {
-    return {op, constants, options, weight_storage::full};
+    return {op, constants, options, full_packing()};
 }
 
 template <class Family, class Item>
@@ -18458,6 +18533,9 @@ struct attn_lstm_family {
 
 // ==== xloom/detail/recurrent/forward.hpp ====
 // The forward engine of the recurrent operators. A Family is the operator, such as gru_family.
+
+// ==== xloom/detail/recurrent/small_step.hpp ====
+// The step of one row of few units.
 
 // ==== xloom/detail/kernel/small_cells.hpp ====
 // Steps of one row of a few units, with the sums of all gates in registers.
@@ -18865,6 +18943,10 @@ auto small_step_of(recurrent_weights<Family, Item> const& weights, std::size_t d
     return weights.level().template functions<functions>().choose(p);
 }
 
+} // namespace xloom::inline XLOOM_ABI::detail
+
+namespace xloom::inline XLOOM_ABI::detail {
+
 /// The states of a row of few units.
 template <class T>
 struct small_row {
@@ -18922,6 +19004,13 @@ void run_small_row(Weights const& weights, States const& states, batch_operands<
         operands.Y.zero_fill(sequence.length, operands.sizes.T, d, 0, 0, H);
     }
 }
+
+/// The outputs, in tensors of their own, of a family whose only state is h.
+template <class Item>
+struct single_state_result {
+    xt::xtensor<Item, 4> Y;
+    xt::xtensor<Item, 3> Y_h;
+};
 
 template <class Item>
 xt::xtensor<Item, 4> make_output(recurrent_widths const& sizes, batch_sizes const& batch, std::int64_t layout)
@@ -25907,6 +25996,9 @@ void run_vjp_into(std::string_view op, tensor_ref<Item const> const& X, Weights 
 // ==== xloom/recurrent/gru.hpp ====
 // ONNX's GRU over a batch of sequences.
 
+// ==== xloom/detail/recurrent/gru_weights.hpp ====
+// The constants and options of ONNX's GRU, and its packed weights. Without xtensor.
+
 // ==== xloom/detail/recurrent/single_state_families.hpp ====
 // The families of GRU and RNN, whose only state is h: their names and kernels, and how their weights are
 // packed.
@@ -26195,6 +26287,9 @@ struct rnn_options;
 
 namespace xloom::inline XLOOM_ABI::detail {
 
+template <class Item>
+struct single_state_result;
+
 /// The inputs of a cell whose only state is h, under ONNX's names, in ONNX's order.
 template <class Item>
 struct single_state_inputs {
@@ -26225,13 +26320,6 @@ template <class Item>
 struct single_state_outputs {
     tensor_ref<Item> Y{};
     tensor_ref<Item> Y_h{};
-};
-
-/// The outputs in tensors of their own.
-template <class Item>
-struct single_state_result {
-    xt::xtensor<Item, 4> Y;
-    xt::xtensor<Item, 3> Y_h;
 };
 
 /// The cotangents of the outputs.
@@ -26384,26 +26472,9 @@ struct rnn_family : single_state_family,
 
 namespace xloom::inline XLOOM_ABI {
 
-/// The inputs of a GRU under ONNX's names, in ONNX's order: W, R, B, sequence_lens, initial_h; {} omits one.
-/// Tensors may have any strides.
-template <class Item>
-using gru_inputs = detail::single_state_inputs<Item>;
-
 /// The inputs of a GRU that are constant over calls: W, R, B.
 template <class Item>
 using gru_constants = detail::single_state_constants<Item>;
-
-/// The inputs of a GRU, except X, that vary from call to call: sequence_lens, initial_h.
-template <class Item>
-using gru_start = detail::single_state_start<Item>;
-
-/// The outputs of gru_into: Y, Y_h; {} omits one.
-template <class Item>
-using gru_outputs = detail::single_state_outputs<Item>;
-
-/// The outputs of gru, in the shapes given there: Y, Y_h.
-template <class Item>
-using gru_result = detail::single_state_result<Item>;
 
 /// ONNX's attributes of a GRU. Names and lists are read only during the call that they are passed to.
 struct gru_options {
@@ -26428,6 +26499,27 @@ struct gru_options {
 ///           for_training, which a backward pass requires, twice that.
 template <class Item>
 using gru_weights = detail::recurrent_weights<detail::gru_family, Item>;
+
+} // namespace xloom::inline XLOOM_ABI
+
+namespace xloom::inline XLOOM_ABI {
+
+/// The inputs of a GRU under ONNX's names, in ONNX's order: W, R, B, sequence_lens, initial_h; {} omits one.
+/// Tensors may have any strides.
+template <class Item>
+using gru_inputs = detail::single_state_inputs<Item>;
+
+/// The inputs of a GRU, except X, that vary from call to call: sequence_lens, initial_h.
+template <class Item>
+using gru_start = detail::single_state_start<Item>;
+
+/// The outputs of gru_into: Y, Y_h; {} omits one.
+template <class Item>
+using gru_outputs = detail::single_state_outputs<Item>;
+
+/// The outputs of gru, in the shapes given there: Y, Y_h.
+template <class Item>
+using gru_result = detail::single_state_result<Item>;
 
 /// Computes ONNX's GRU.
 ///
@@ -32853,19 +32945,10 @@ void loop_vjp_into(Body&& body, BodyVjp&& body_vjp, Params const& params, Residu
 // ==== xloom/recurrent/lstm.hpp ====
 // ONNX's LSTM over a batch of sequences.
 
-namespace xloom::inline XLOOM_ABI {
+// ==== xloom/detail/recurrent/lstm_weights.hpp ====
+// The constants and options of ONNX's LSTM, and its packed weights. Without xtensor.
 
-/// The inputs of an LSTM under ONNX's names, in ONNX's order; {} omits one. Tensors may have any strides.
-template <class Item>
-struct lstm_inputs {
-    tensor_ref<Item const> W{};
-    tensor_ref<Item const> R{};
-    tensor_ref<Item const> B{};
-    lengths_ref sequence_lens{};
-    tensor_ref<Item const> initial_h{};
-    tensor_ref<Item const> initial_c{};
-    tensor_ref<Item const> P{};
-};
+namespace xloom::inline XLOOM_ABI {
 
 /// The inputs of an LSTM that are constant over calls.
 template <class Item>
@@ -32874,29 +32957,6 @@ struct lstm_constants {
     tensor_ref<Item const> R{};
     tensor_ref<Item const> B{};
     tensor_ref<Item const> P{};
-};
-
-/// The inputs of an LSTM, except X, that vary from call to call.
-template <class Item>
-struct lstm_start {
-    lengths_ref sequence_lens{};
-    tensor_ref<Item const> initial_h{};
-    tensor_ref<Item const> initial_c{};
-};
-
-/// The outputs of lstm_into; {} omits one.
-template <class Item>
-struct lstm_outputs {
-    tensor_ref<Item> Y{};
-    tensor_ref<Item> Y_h{};
-    tensor_ref<Item> Y_c{};
-};
-
-/// The outputs of lstm, in the shapes given there.
-template <class Item>
-struct lstm_result {
-    xt::xtensor<Item, 4> Y;
-    xt::xtensor<Item, 3> Y_h, Y_c;
 };
 
 /// ONNX's attributes of an LSTM. Names and lists are read only during the call that they are passed to.
@@ -32922,6 +32982,45 @@ struct lstm_options {
 ///           for_training, which a backward pass requires, twice that.
 template <class Item>
 using lstm_weights = detail::recurrent_weights<detail::lstm_family, Item>;
+
+} // namespace xloom::inline XLOOM_ABI
+
+namespace xloom::inline XLOOM_ABI {
+
+/// The inputs of an LSTM under ONNX's names, in ONNX's order; {} omits one. Tensors may have any strides.
+template <class Item>
+struct lstm_inputs {
+    tensor_ref<Item const> W{};
+    tensor_ref<Item const> R{};
+    tensor_ref<Item const> B{};
+    lengths_ref sequence_lens{};
+    tensor_ref<Item const> initial_h{};
+    tensor_ref<Item const> initial_c{};
+    tensor_ref<Item const> P{};
+};
+
+/// The inputs of an LSTM, except X, that vary from call to call.
+template <class Item>
+struct lstm_start {
+    lengths_ref sequence_lens{};
+    tensor_ref<Item const> initial_h{};
+    tensor_ref<Item const> initial_c{};
+};
+
+/// The outputs of lstm_into; {} omits one.
+template <class Item>
+struct lstm_outputs {
+    tensor_ref<Item> Y{};
+    tensor_ref<Item> Y_h{};
+    tensor_ref<Item> Y_c{};
+};
+
+/// The outputs of lstm, in the shapes given there.
+template <class Item>
+struct lstm_result {
+    xt::xtensor<Item, 4> Y;
+    xt::xtensor<Item, 3> Y_h, Y_c;
+};
 
 /// Computes ONNX's LSTM.
 ///
@@ -33103,28 +33202,14 @@ void lstm_vjp_into(Input const& X, lstm_weights<Item> const& weights, lstm_resid
 // ==== xloom/recurrent/rnn.hpp ====
 // ONNX's RNN, the simple recurrent network, over a batch of sequences.
 
-namespace xloom::inline XLOOM_ABI {
+// ==== xloom/detail/recurrent/rnn_weights.hpp ====
+// The constants and options of ONNX's RNN, and its packed weights. Without xtensor.
 
-/// The inputs of an RNN under ONNX's names, in ONNX's order: W, R, B, sequence_lens, initial_h; {} omits one.
-/// Tensors may have any strides.
-template <class Item>
-using rnn_inputs = detail::single_state_inputs<Item>;
+namespace xloom::inline XLOOM_ABI {
 
 /// The inputs of an RNN that are constant over calls: W, R, B.
 template <class Item>
 using rnn_constants = detail::single_state_constants<Item>;
-
-/// The inputs of an RNN, except X, that vary from call to call: sequence_lens, initial_h.
-template <class Item>
-using rnn_start = detail::single_state_start<Item>;
-
-/// The outputs of rnn_into: Y, Y_h; {} omits one.
-template <class Item>
-using rnn_outputs = detail::single_state_outputs<Item>;
-
-/// The outputs of rnn, in the shapes given there: Y, Y_h.
-template <class Item>
-using rnn_result = detail::single_state_result<Item>;
 
 /// ONNX's attributes of an RNN. Names and lists are read only during the call that they are passed to.
 struct rnn_options {
@@ -33147,6 +33232,27 @@ struct rnn_options {
 ///           for_training, which a backward pass requires, twice that.
 template <class Item>
 using rnn_weights = detail::recurrent_weights<detail::rnn_family, Item>;
+
+} // namespace xloom::inline XLOOM_ABI
+
+namespace xloom::inline XLOOM_ABI {
+
+/// The inputs of an RNN under ONNX's names, in ONNX's order: W, R, B, sequence_lens, initial_h; {} omits one.
+/// Tensors may have any strides.
+template <class Item>
+using rnn_inputs = detail::single_state_inputs<Item>;
+
+/// The inputs of an RNN, except X, that vary from call to call: sequence_lens, initial_h.
+template <class Item>
+using rnn_start = detail::single_state_start<Item>;
+
+/// The outputs of rnn_into: Y, Y_h; {} omits one.
+template <class Item>
+using rnn_outputs = detail::single_state_outputs<Item>;
+
+/// The outputs of rnn, in the shapes given there: Y, Y_h.
+template <class Item>
+using rnn_result = detail::single_state_result<Item>;
 
 /// Computes ONNX's RNN.
 ///
