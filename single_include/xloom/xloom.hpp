@@ -8569,8 +8569,10 @@ XLOOM_END_FALSE_WARNINGS
 // Vectors of lanes for parallel scans, by the vector extension of g++ and clang, which has integers and the
 // permutations of lanes that a prefix tree consists of.
 
-#if defined(__SSE2__) && !defined(XLOOM_NO_SIMD)
+#if defined(__AVX__) && !defined(XLOOM_NO_SIMD)
 #include <immintrin.h>
+#elif defined(__SSE2__) && !defined(XLOOM_NO_SIMD)
+#include <emmintrin.h> // immintrin.h takes a third of a second to compile
 #endif
 
 namespace xloom::inline XLOOM_ABI::kernel {
@@ -10404,8 +10406,9 @@ private:
 
 } // namespace xloom::inline XLOOM_ABI::kernel
 
-// ==== xloom/detail/kernel/lane_transpose.hpp ====
-// The transposition of a matrix whose rows are contiguous, by blocks that fit in vector registers.
+// ==== xloom/detail/kernel/column_copy.hpp ====
+// Copies between matrices of which one has contiguous rows, the other contiguous columns, by blocks that are
+// transposed in vector registers.
 
 // ==== xloom/detail/kernel/item_rows.hpp ====
 // Strided matrices of items that may be omitted, and copies of them that convert the items.
@@ -10815,6 +10818,9 @@ void add_matrix(
 
 } // namespace xloom::inline XLOOM_ABI::kernel
 
+// ==== xloom/detail/kernel/lane_transpose.hpp ====
+// The transposition of a block of numbers in vector registers.
+
 namespace xloom::inline XLOOM_ABI::kernel {
 
 namespace detail {
@@ -10849,6 +10855,10 @@ XLOOM_ALWAYS_INLINE inline void transpose_lanes(lanes_t<T> (&rows)[lane_count<T>
 {
     detail::transpose_pieces<T, lane_count<T> / 2>(rows);
 }
+
+} // namespace xloom::inline XLOOM_ABI::kernel
+
+namespace xloom::inline XLOOM_ABI::kernel {
 
 namespace detail {
 

@@ -35,7 +35,7 @@ set(foreign
   "^Sacado_ xloom/interop/sacado\\.hpp"
   "^sys/ xloom/detail/core/aligned_vector\\.hpp"
   "^xmmintrin\\.h$ xloom/detail/core/flush_subnormals\\.hpp"
-  "^immintrin\\.h$ xloom/detail/kernel/lanes\\.hpp"
+  "^(imm|emm)intrin\\.h$ xloom/detail/kernel/lanes\\.hpp"
   "^xsimd/ xloom/detail/kernel/.*"
   "^[a-z_0-9]+$ .*") # std
 

@@ -10,8 +10,10 @@
 #include <type_traits>
 #include <utility>
 
-#if defined(__SSE2__) && !defined(XLOOM_NO_SIMD)
+#if defined(__AVX__) && !defined(XLOOM_NO_SIMD)
 #include <immintrin.h>
+#elif defined(__SSE2__) && !defined(XLOOM_NO_SIMD)
+#include <emmintrin.h> // immintrin.h takes a third of a second to compile
 #endif
 
 #include <xloom/detail/core/abi.hpp>

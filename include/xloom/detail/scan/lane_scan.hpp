@@ -13,7 +13,7 @@
 #include <xloom/detail/core/aligned_vector.hpp>
 #include <xloom/detail/core/compiler.hpp>
 #include <xloom/detail/kernel/arena.hpp>
-#include <xloom/detail/kernel/lane_transpose.hpp>
+#include <xloom/detail/kernel/column_copy.hpp>
 #include <xloom/detail/scan/batch_rows.hpp>
 #include <xloom/detail/scan/body.hpp>
 #include <xloom/detail/scan/lane_operands.hpp>
