@@ -1,5 +1,5 @@
-// operator new from ARENA bytes of static memory. Nothing is given back: what a program needs, it takes at its
-// start.
+// operator new from ARENA bytes of static memory. Nothing is given back: a program takes at its start what it
+// needs.
 
 #include <cstddef>
 #include <cstdint>
