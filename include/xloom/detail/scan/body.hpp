@@ -6,8 +6,8 @@
 #include <utility>
 
 #include <xloom/detail/scan/element_cursor.hpp>
-#include <xloom/detail/tensor/tensor.hpp>
 #include <xloom/detail/tensor/strided_element.hpp>
+#include <xloom/detail/tensor/tensor.hpp>
 
 namespace xloom::inline XLOOM_ABI {
 
