@@ -1887,8 +1887,10 @@ bool have_same_shape(A const& a, B const& b)
 {
     if constexpr (tensor<A>)
         return detail::is_shaped_like(b, enable_tensor<A>::shape(a));
-    else
+    else if constexpr (tensor<B>)
         return detail::is_shaped_like(b, shape{});
+    else
+        return true;
 }
 
 /// Returns a new container of this shape, which an error text calls `name`; its items are unspecified.
@@ -5545,12 +5547,11 @@ void run_iterations(std::string_view op, Body& body, States states, Elements& el
         Step step = detail::call_body(body, detail::const_leaves(states), detail::input_elements(elements));
         detail::leave_all(elements);
         auto const returned = detail::leaves(step.state);
-        detail::for_each_leaf(returned, [&]<class Value>(auto i, Value const& value) {
+        detail::for_each_leaf(returned, [&](auto i, auto const& value) {
             auto const& state = std::get<i>(states);
-            if constexpr (tensor<Value> || tensor<bare<decltype(state)>>)
-                if (!detail::have_same_shape(state, value))
-                    detail::fail_reshaped(
-                        op, "states", i, detail::shape_of(state), detail::describe_shape(value), t, row);
+            if (!detail::have_same_shape(state, value))
+                detail::fail_reshaped(
+                    op, "states", i, detail::shape_of(state), detail::describe_shape(value), t, row);
         });
         push(detail::leaves(step.scan_outputs), t);
         detail::for_each_leaf(

@@ -180,8 +180,10 @@ bool have_same_shape(A const& a, B const& b)
 {
     if constexpr (tensor<A>)
         return detail::is_shaped_like(b, enable_tensor<A>::shape(a));
-    else
+    else if constexpr (tensor<B>)
         return detail::is_shaped_like(b, shape{});
+    else
+        return true;
 }
 
 /// Returns a new container of this shape, which an error text calls `name`; its items are unspecified.
