@@ -10,7 +10,9 @@
 #include <xloom/gradients/gru_vjp.hpp>
 #include <xloom/gradients/lstm_vjp.hpp>
 #include <xloom/parallel/linear_recurrence.hpp>
+#include <xloom/recurrent/gru.hpp>
 #include <xloom/recurrent/gru_cell.hpp>
+#include <xloom/recurrent/lstm.hpp>
 #include <xloom/recurrent/lstm_cell.hpp>
 
 #include "recurrent_operands.hpp"

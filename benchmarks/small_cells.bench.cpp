@@ -1,8 +1,11 @@
 // Compares a step of lstm_cell, gru_cell and rnn_cell of few units, and a call of lstm_into, gru_into and
 // rnn_into for one step, with a hand-written loop: one row, one number in.
 
+#include <xloom/recurrent/gru.hpp>
 #include <xloom/recurrent/gru_cell.hpp>
+#include <xloom/recurrent/lstm.hpp>
 #include <xloom/recurrent/lstm_cell.hpp>
+#include <xloom/recurrent/rnn.hpp>
 #include <xloom/recurrent/rnn_cell.hpp>
 
 #include <algorithm>

@@ -10,6 +10,7 @@
 #include <xloom/gradients/selective_scan_vjp.hpp>
 #include <xloom/recurrent/causal_conv.hpp>
 #include <xloom/recurrent/gru.hpp>
+#include <xloom/recurrent/lstm.hpp>
 #include <xloom/recurrent/lstm_cell.hpp>
 #include <xloom/recurrent/packed_matrix.hpp>
 #include <xloom/recurrent/rnn.hpp>

@@ -12,9 +12,12 @@
 #include "support/threads.hpp"
 #include <xloom/recurrent/activations.hpp>
 #include <xloom/recurrent/attn_lstm_cell.hpp>
+#include <xloom/recurrent/gru.hpp>
 #include <xloom/recurrent/gru_cell.hpp>
+#include <xloom/recurrent/lstm.hpp>
 #include <xloom/recurrent/lstm_cell.hpp>
 #include <xloom/recurrent/packed_matrix.hpp>
+#include <xloom/recurrent/rnn.hpp>
 #include <xloom/recurrent/rnn_cell.hpp>
 
 #include "levels.hpp"

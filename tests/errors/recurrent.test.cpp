@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include <xloom/recurrent/lstm.hpp>
 #include <xloom/recurrent/lstm_cell.hpp>
 
 #include "support/gru_calls.hpp"

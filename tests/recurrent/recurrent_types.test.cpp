@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include <xloom/recurrent/lstm.hpp>
 #include <xloom/recurrent/lstm_cell.hpp>
 
 #include "support/gru_calls.hpp"

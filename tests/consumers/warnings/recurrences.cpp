@@ -6,6 +6,7 @@
 #include <xloom/recurrent/activations.hpp>
 #include <xloom/recurrent/attn_lstm.hpp>
 #include <xloom/recurrent/gru.hpp>
+#include <xloom/recurrent/lstm.hpp>
 #include <xloom/recurrent/lstm_cell.hpp>
 #include <xloom/recurrent/packed_matrix.hpp>
 #include <xloom/recurrent/rnn.hpp>
