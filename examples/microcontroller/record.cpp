@@ -1,21 +1,24 @@
 // Writes the headers that the firmware compares itself with: weights, inputs, and the outputs of a plain loop
-// in double.
+// in double, of speech those of ONNX Runtime.
 //
 //     record lstm|gru UNITS STEPS            random weights, one input
 //     record silero MODEL RECORDING CHUNKS   the LSTM of Silero's network, on the first chunks of a recording
 //     record keyword MODEL                   openWakeWord's network for a keyword, on a window of features
-
+//     record speech RECORDING CHUNKS JSON    the first chunks, and ONNX Runtime's outputs of Silero's network
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdio>
 #include <exception>
+#include <fstream>
 #include <random>
 #include <span>
 #include <stdexcept>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include <nlohmann/json.hpp>
 
 #include "voice_activity/encoder.hpp"
 #include "voice_activity/recording.hpp"
@@ -169,6 +172,19 @@ void record_silero(std::string const& model, std::string const& path, std::size_
     print(of, x, run_lstm(of, x));
 }
 
+void record_speech(std::string const& path, std::size_t T, std::string const& probabilities)
+{
+    recording const speech = read_recording(path);
+    auto const expected = nlohmann::json::parse(std::ifstream(probabilities)).at(speech.name).get<items>();
+    T = std::min(T, expected.size());
+    std::printf("#pragma once\n\n#include <cstddef>\n\nnamespace recorded {\n\n"
+                "inline constexpr std::size_t T = %zu, chunk_size = %zu, context_size = %zu;\n",
+        T, chunk_size, context_size);
+    print("chunks", {speech.chunks.data(), speech.chunks.data() + T * chunk_size});
+    print("probabilities", {expected.data(), expected.data() + T});
+    std::printf("\n} // namespace recorded\n");
+}
+
 /// Computes W x + b.
 std::vector<double> dense(items const& W, items const& b, std::vector<double> const& x)
 {
@@ -230,9 +246,12 @@ int main(int count, char** arguments)
             record_silero(words[1], words[2], std::stoul(words[3]));
         else if (words.size() == 2 && words[0] == "keyword")
             record_keyword(words[1]);
+        else if (words.size() == 4 && words[0] == "speech")
+            record_speech(words[1], std::stoul(words[2]), words[3]);
         else
             throw std::invalid_argument(
-                "it takes lstm|gru UNITS STEPS, silero MODEL RECORDING CHUNKS, or keyword MODEL");
+                "it takes lstm|gru UNITS STEPS, silero MODEL RECORDING CHUNKS, keyword MODEL, or speech "
+                "RECORDING CHUNKS PROBABILITIES");
     } catch (std::exception const& error) {
         std::fprintf(stderr, "record: %s\n", error.what());
         return 1;

@@ -1,7 +1,10 @@
 #pragma once
 // The tensor concepts, and the traits of tensors: items, shape, layout, owning type. Without xtensor.
 
+#include <algorithm>
+#include <array>
 #include <concepts>
+#include <cstddef>
 #include <iterator>
 #include <string>
 #include <string_view>

@@ -198,8 +198,8 @@ void copy_padded(packed_layout const& sizes, T const* input, T* to)
         return;
     }
     std::fill_n(to, before, T(0));
-    kernels::copy_transposed(input, axis.input, to + before, static_cast<std::ptrdiff_t>(channels), channels,
-        static_cast<std::size_t>(count));
+    kernels::copy_transposed(input, static_cast<std::ptrdiff_t>(axis.input), to + before,
+        static_cast<std::ptrdiff_t>(channels), channels, static_cast<std::size_t>(count));
     std::fill(to + before + now, to + sizes.padded_items(), T(0));
 }
 

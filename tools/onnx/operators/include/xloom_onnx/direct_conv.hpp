@@ -90,9 +90,9 @@ struct conv_tiles {
             for (std::int64_t i = 0; i < deep.kernel; ++i)
                 for (std::int64_t j = 0; j < down.kernel; ++j)
                     for (std::int64_t k = 0; k < across.kernel; ++k)
-                        *to++ = static_cast<std::ptrdiff_t>(c) * channel_items +
-                                plane(i, down.phase_of(j), across.phase_of(k)) + down.lead_of(j) * width +
-                                across.lead_of(k);
+                        *to++ = static_cast<std::ptrdiff_t>(static_cast<std::int64_t>(c) * channel_items +
+                                                            plane(i, down.phase_of(j), across.phase_of(k)) +
+                                                            down.lead_of(j) * width + across.lead_of(k));
     }
 
     /// Copies the inputs of outputs from [z, y, x] on. All inputs end at `end`.
