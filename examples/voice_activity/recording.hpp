@@ -17,6 +17,6 @@ struct recording {
 };
 
 /// Reads a mono 16 kHz file of any format that libsndfile knows; one that ends in .raw holds 16-bit
-/// little-endian samples and no header. Throws std::runtime_error, in one line, for any other file, for a
-/// damaged one and for one shorter than a chunk.
+/// little-endian samples and no header, and is read without libsndfile. Throws std::runtime_error, in one
+/// line, for any other file, for a damaged one and for one shorter than a chunk.
 recording read_recording(std::string const& path);

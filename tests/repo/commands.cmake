@@ -29,6 +29,7 @@ set(answers
   "packaging/fill .* => tests/repo/packaging.cmake => packaging/fill"
   "cmake .* && cmake --install build --prefix WHERE => tests/consumers/install.cmake => --install"
   "g[+][+] -std=c[+][+]20 .* => tests/consumers/CMakeLists.txt => pkg_config"
+  "arm-none-eabi-g[+][+] .* => scripts/microcontroller => arm-none-eabi-g++ -std=c++20"
   "scripts/test clang-diagnostics => not => scripts/test, with debug information"
   "scripts/mutate --sample 200 => not => takes hours")
 
