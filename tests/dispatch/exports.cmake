@@ -1,0 +1,16 @@
+# Requires that LIBRARY exports functions and variables of xloom::dispatch::detail and nothing else.
+
+execute_process(COMMAND ${NM} --dynamic --defined-only --demangle --format=posix ${LIBRARY} OUTPUT_VARIABLE names COMMAND_ERROR_IS_FATAL ANY)
+string(STRIP "${names}" names)
+string(REPLACE ";" "," names "${names}")
+string(REPLACE "\n" ";" names "${names}")
+foreach(name IN LISTS names)
+  if(NOT name MATCHES "(^| )xloom::abi_[a-z_]*dispatch::dispatch::detail::[a-z_]+")
+    message(SEND_ERROR "${LIBRARY} exports ${name}")
+  endif()
+endforeach()
+list(LENGTH names count)
+if(count LESS 100)
+  message(FATAL_ERROR "${LIBRARY} exports ${count} names")
+endif()
+message("${count} names")
