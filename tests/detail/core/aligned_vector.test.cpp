@@ -28,6 +28,7 @@ bool begins_at(aligned_vector<T> const& vector, std::size_t alignment)
     return reinterpret_cast<std::uintptr_t>(vector.data()) % alignment == 0;
 }
 
+#ifdef MADV_HUGEPAGE
 /// Whether large pages are wished for there: what the system tells of the memory then has "hg" in it.
 bool is_wished_for(void const* memory)
 {
@@ -44,6 +45,7 @@ bool is_wished_for(void const* memory)
     }
     return false;
 }
+#endif
 
 } // namespace
 
