@@ -1,9 +1,10 @@
 #include "counting_new.hpp"
 
 #include <atomic>
+#include <cstddef>
 #include <cstdlib>
 #include <limits>
-#include <malloc.h>
+#include <memory>
 #include <new>
 
 namespace {
@@ -23,6 +24,12 @@ bool is_refused_to_thread()
     return false;
 }
 
+/// What precedes each block.
+struct block_header {
+    void* base;
+    std::size_t bytes;
+};
+
 void* counted(std::size_t bytes, std::size_t alignment)
 {
     if (count >= first_refused)
@@ -30,18 +37,28 @@ void* counted(std::size_t bytes, std::size_t alignment)
     if (is_refused_to_thread())
         throw std::bad_alloc();
     ++count;
-    void* const memory = std::aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment);
-    if (!memory)
+    constexpr std::size_t header = __STDCPP_DEFAULT_NEW_ALIGNMENT__;
+    static_assert(sizeof(block_header) <= header);
+    std::size_t space = bytes + alignment;
+    void* const base = space < bytes ? nullptr : std::malloc(header + space);
+    if (!base)
         throw std::bad_alloc();
-    bytes_ever += malloc_usable_size(memory);
-    bytes_held += malloc_usable_size(memory);
+    void* memory = static_cast<std::byte*>(base) + header;
+    std::align(alignment, bytes, memory, space);
+    ::new (static_cast<std::byte*>(memory) - header) block_header{base, bytes};
+    bytes_ever += bytes;
+    bytes_held += bytes;
     return memory;
 }
 
 void give_back(void* memory)
 {
-    bytes_held -= malloc_usable_size(memory);
-    std::free(memory);
+    if (!memory)
+        return;
+    auto const* const header = reinterpret_cast<block_header const*>(
+        static_cast<std::byte*>(memory) - __STDCPP_DEFAULT_NEW_ALIGNMENT__);
+    bytes_held -= header->bytes;
+    std::free(header->base);
 }
 
 } // namespace
@@ -75,6 +92,8 @@ void operator delete[](void* memory, std::align_val_t) noexcept { give_back(memo
 void operator delete(void* memory, std::size_t, std::align_val_t) noexcept { give_back(memory); }
 void operator delete[](void* memory, std::size_t, std::align_val_t) noexcept { give_back(memory); }
 
+#ifdef __linux__
+/// What xsimd's allocator calls; its memory is freed by free.
 extern "C" int posix_memalign(void** memory, std::size_t alignment, std::size_t bytes) noexcept
 {
     if (count >= first_refused)
@@ -83,6 +102,7 @@ extern "C" int posix_memalign(void** memory, std::size_t alignment, std::size_t 
     if (is_refused_to_thread())
         return 12;
     *memory = std::aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment);
-    bytes_ever += malloc_usable_size(*memory);
+    bytes_ever += bytes;
     return *memory ? 0 : 12;
 }
+#endif
