@@ -7,6 +7,7 @@ set(CMAKE_SYSTEM_PROCESSOR x86_64)
 set(CMAKE_CXX_COMPILER x86_64-w64-mingw32-g++-posix)
 set(CMAKE_LIBRARY_ARCHITECTURE x86_64-linux-gnu) # the folder of Debian's CMake packages, also of those with headers only
 set(CMAKE_EXE_LINKER_FLAGS_INIT -static)
+set(CMAKE_SHARED_LINKER_FLAGS_INIT -static)
 add_compile_options(-Wa,-mbig-obj) # a unit of the tests has more sections than the usual format of objects
 set(CMAKE_CROSSCOMPILING_EMULATOR /usr/lib/wine/wine64)
 

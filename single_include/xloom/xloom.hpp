@@ -30402,17 +30402,19 @@ public:
     }
 
     /// Waits until what comes before chunk k is known. Returns false if another thread has thrown.
-    bool wait_for(std::size_t k) const noexcept
+    bool wait_for(std::size_t k)
     {
-        for (std::size_t tries = 0;; ++tries) {
-            std::size_t const handed_on = handed_on_.load(std::memory_order_acquire);
-            if (handed_on == k || handed_on == given_up)
+        std::size_t handed_on = 0;
+        auto const is_decided = [&] {
+            handed_on = handed_on_.load(std::memory_order_acquire);
+            return handed_on == k || handed_on == given_up;
+        };
+        for (std::size_t tries = 0; tries < tries_before_sleep; ++tries)
+            if (is_decided())
                 return handed_on == k;
-#ifdef __cpp_lib_atomic_wait
-            if (tries >= tries_before_sleep)
-                handed_on_.wait(handed_on, std::memory_order_acquire);
-#endif
-        }
+        std::unique_lock lock(mutex_);
+        changed_.wait(lock, is_decided);
+        return handed_on == k;
     }
 
     /// Says that what comes after chunk k is known, unless another thread has thrown.
@@ -30434,14 +30436,18 @@ private:
     }
     void wake_all() noexcept
     {
-#ifdef __cpp_lib_atomic_wait
-        handed_on_.notify_all();
-#endif
+        {
+            std::scoped_lock const lock(mutex_); // no thread is between its last load and its sleep
+        }
+        changed_.notify_all();
     }
 
     alignas(cache_line) std::atomic<std::size_t> members_ = 0;
     alignas(cache_line) std::atomic<std::size_t> taken_ = 0;
     alignas(cache_line) std::atomic<std::size_t> handed_on_ = 0;
+    // Why not std::atomic's wait: libstdc++ loses notifications where the system has no futex.
+    std::mutex mutex_{};
+    std::condition_variable changed_{};
 };
 
 /// A scan of `count` strips, made by make(i), in chunks of some blocks. A thread takes the next chunk,

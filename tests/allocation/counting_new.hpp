@@ -2,9 +2,16 @@
 
 #include <cstddef>
 
-/// The number of allocations of this program so far: every form of operator new, and posix_memalign, which
-/// xtensor's aligned allocator calls.
+/// The number of allocations of this program so far: every form of operator new and, on Linux,
+/// posix_memalign, which xtensor's aligned allocator calls.
 std::size_t allocations();
+
+/// True if the allocations of xtensor's containers are counted.
+#if defined(__linux__) || !defined(XTENSOR_USE_XSIMD)
+inline constexpr bool counts_containers = true;
+#else
+inline constexpr bool counts_containers = false;
+#endif
 
 /// How many bytes it has got by them so far, and how many of those from operator new it holds.
 std::size_t allocated_bytes();

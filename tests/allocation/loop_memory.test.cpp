@@ -83,7 +83,7 @@ TEST_CASE(
         },
         0.0, {.max_trip_count = 100'000});
     CHECK(result.scan_outputs(99'999) == 99'999);
-    CHECK(allocations() - before == 1);
+    CHECK(allocations() - before == (counts_containers ? 1 : 0));
 }
 
 TEST_CASE("a loop that ends long before its trip count takes little memory")

@@ -76,7 +76,7 @@ TEST_CASE("the meter sees what a body allocates")
             xt::noalias(state) = state + copy;
         },
         h, x);
-    CHECK(meter.between() == 4);
+    CHECK(meter.between() == (counts_containers ? 4 : 0));
 }
 
 TEST_CASE("scan_into allocates nothing after set-up, along the leading axis or another")
@@ -276,7 +276,7 @@ TEST_CASE("scatter_nd_into allocates nothing for updates that are broadcast, of 
     CHECK(data(1, 2, 3) == 4);
     // The meter works: without the mark, updates that are not row-major are copied.
     xloom::scatter_nd_into(xloom::reduce_add, data, rows, all);
-    CHECK(allocations() > before);
+    CHECK((allocations() > before) == counts_containers);
 }
 
 TEST_CASE("scatter_nd of data that is moved in allocates nothing")
