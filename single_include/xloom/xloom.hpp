@@ -14388,10 +14388,11 @@ XLOOM_FLATTEN void add_chain(Rows a, std::size_t k, std::size_t end, Stored cons
 
     std::array<std::array<batch, Batches>, Count> sum;
     XLOOM_UNROLL(8)
-    for (std::size_t r = 0; r < Count; ++r)
+    for (std::size_t r = 0; r < Count; ++r) {
         XLOOM_UNROLL(16)
-    for (std::size_t i = 0; i < Batches; ++i)
-        sum[r][i] = batch(T(0));
+        for (std::size_t i = 0; i < Batches; ++i)
+            sum[r][i] = batch(T(0));
+    }
 
     XLOOM_UNROLL(4)
     for (; k < end; ++k) {
@@ -14409,11 +14410,13 @@ XLOOM_FLATTEN void add_chain(Rows a, std::size_t k, std::size_t end, Stored cons
     }
 
     XLOOM_UNROLL(8)
-    for (std::size_t r = 0; r < Count; ++r)
+    for (std::size_t r = 0; r < Count; ++r) {
         XLOOM_UNROLL(16)
-    for (std::size_t i = 0; i < Batches; ++i)
-        store_batch(sums.first + r * sums.stride + i * batch_size<T>,
-            add_scaled(start.first + r * start.stride + i * batch_size<T>, scales.from(i).first, sum[r][i]));
+        for (std::size_t i = 0; i < Batches; ++i)
+            store_batch(sums.first + r * sums.stride + i * batch_size<T>,
+                add_scaled(
+                    start.first + r * start.stride + i * batch_size<T>, scales.from(i).first, sum[r][i]));
+    }
 }
 
 /// Computes sums = start + a b for `Count` rows and `Batches` batches of columns, which begin at the given
@@ -17520,10 +17523,11 @@ void multiply_bytes(quantized_row const* a, panels<float, four_weights> const& b
     four_weights const* const first = b.items + column * depth;
     byte_unit::sums sum[Count][Batches];
     XLOOM_UNROLL(8)
-    for (std::size_t r = 0; r < Count; ++r)
+    for (std::size_t r = 0; r < Count; ++r) {
         XLOOM_UNROLL(16)
-    for (std::size_t i = 0; i < Batches; ++i)
-        sum[r][i] = byte_unit::begin(a[r].total);
+        for (std::size_t i = 0; i < Batches; ++i)
+            sum[r][i] = byte_unit::begin(a[r].total);
+    }
     for (std::size_t k = piece.first; k < piece.end; ++k) {
         std::array<byte_unit::weights, Batches> weights;
         XLOOM_UNROLL(16)
@@ -17539,14 +17543,15 @@ void multiply_bytes(quantized_row const* a, panels<float, four_weights> const& b
         }
     }
     XLOOM_UNROLL(8)
-    for (std::size_t r = 0; r < Count; ++r)
+    for (std::size_t r = 0; r < Count; ++r) {
         XLOOM_UNROLL(16)
-    for (std::size_t i = 0; i < Batches; ++i) {
-        std::size_t const j = column + i * batch_size<float>;
-        store_batch(
-            sums.first + r * sums.stride + j, multiply_add(byte_unit::to_floats(sum[r][i]),
-                                                  batch_t<float>(a[r].scale) * load_batch(b.scales + j),
-                                                  load_batch(start.first + r * start.stride + j)));
+        for (std::size_t i = 0; i < Batches; ++i) {
+            std::size_t const j = column + i * batch_size<float>;
+            store_batch(
+                sums.first + r * sums.stride + j, multiply_add(byte_unit::to_floats(sum[r][i]),
+                                                      batch_t<float>(a[r].scale) * load_batch(b.scales + j),
+                                                      load_batch(start.first + r * start.stride + j)));
+        }
     }
 }
 

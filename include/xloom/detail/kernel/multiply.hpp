@@ -172,10 +172,11 @@ XLOOM_FLATTEN void add_chain(Rows a, std::size_t k, std::size_t end, Stored cons
 
     std::array<std::array<batch, Batches>, Count> sum;
     XLOOM_UNROLL(8)
-    for (std::size_t r = 0; r < Count; ++r)
+    for (std::size_t r = 0; r < Count; ++r) {
         XLOOM_UNROLL(16)
-    for (std::size_t i = 0; i < Batches; ++i)
-        sum[r][i] = batch(T(0));
+        for (std::size_t i = 0; i < Batches; ++i)
+            sum[r][i] = batch(T(0));
+    }
 
     XLOOM_UNROLL(4)
     for (; k < end; ++k) {
@@ -193,11 +194,13 @@ XLOOM_FLATTEN void add_chain(Rows a, std::size_t k, std::size_t end, Stored cons
     }
 
     XLOOM_UNROLL(8)
-    for (std::size_t r = 0; r < Count; ++r)
+    for (std::size_t r = 0; r < Count; ++r) {
         XLOOM_UNROLL(16)
-    for (std::size_t i = 0; i < Batches; ++i)
-        store_batch(sums.first + r * sums.stride + i * batch_size<T>,
-            add_scaled(start.first + r * start.stride + i * batch_size<T>, scales.from(i).first, sum[r][i]));
+        for (std::size_t i = 0; i < Batches; ++i)
+            store_batch(sums.first + r * sums.stride + i * batch_size<T>,
+                add_scaled(
+                    start.first + r * start.stride + i * batch_size<T>, scales.from(i).first, sum[r][i]));
+    }
 }
 
 /// Computes sums = start + a b for `Count` rows and `Batches` batches of columns, which begin at the given

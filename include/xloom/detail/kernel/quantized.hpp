@@ -120,10 +120,11 @@ void multiply_bytes(quantized_row const* a, panels<float, four_weights> const& b
     four_weights const* const first = b.items + column * depth;
     byte_unit::sums sum[Count][Batches];
     XLOOM_UNROLL(8)
-    for (std::size_t r = 0; r < Count; ++r)
+    for (std::size_t r = 0; r < Count; ++r) {
         XLOOM_UNROLL(16)
-    for (std::size_t i = 0; i < Batches; ++i)
-        sum[r][i] = byte_unit::begin(a[r].total);
+        for (std::size_t i = 0; i < Batches; ++i)
+            sum[r][i] = byte_unit::begin(a[r].total);
+    }
     for (std::size_t k = piece.first; k < piece.end; ++k) {
         std::array<byte_unit::weights, Batches> weights;
         XLOOM_UNROLL(16)
@@ -139,14 +140,15 @@ void multiply_bytes(quantized_row const* a, panels<float, four_weights> const& b
         }
     }
     XLOOM_UNROLL(8)
-    for (std::size_t r = 0; r < Count; ++r)
+    for (std::size_t r = 0; r < Count; ++r) {
         XLOOM_UNROLL(16)
-    for (std::size_t i = 0; i < Batches; ++i) {
-        std::size_t const j = column + i * batch_size<float>;
-        store_batch(
-            sums.first + r * sums.stride + j, multiply_add(byte_unit::to_floats(sum[r][i]),
-                                                  batch_t<float>(a[r].scale) * load_batch(b.scales + j),
-                                                  load_batch(start.first + r * start.stride + j)));
+        for (std::size_t i = 0; i < Batches; ++i) {
+            std::size_t const j = column + i * batch_size<float>;
+            store_batch(
+                sums.first + r * sums.stride + j, multiply_add(byte_unit::to_floats(sum[r][i]),
+                                                      batch_t<float>(a[r].scale) * load_batch(b.scales + j),
+                                                      load_batch(start.first + r * start.stride + j)));
+        }
     }
 }
 
