@@ -36,7 +36,8 @@ constexpr Functions const* found_in(Table const& table, Tables const&... others)
 template <class Functions>
 Functions const& functions_of(level unit) noexcept
 {
-    static Functions const* const at[level_count]{// of Windows' libraries, whose addresses are no constants
+    // Not constexpr: the address of a table in another DLL is no constant expression.
+    static Functions const* const at[level_count]{
         detail::found_in<Functions>(
             xloom_dispatch_sse2_float, xloom_dispatch_sse2_double, xloom_dispatch_sse2_integer),
         detail::found_in<Functions>(
