@@ -7,6 +7,7 @@
 
 #include "support/nd_operands.hpp"
 #include "support/textbook_elements.hpp"
+#include "support/uniform_int.hpp"
 #include "support/xtensor_extras.hpp"
 
 namespace along_axis_test {
@@ -34,7 +35,7 @@ struct random_case {
         indices.shape = index_shape;
         auto const end = static_cast<std::int64_t>(shape[axis]);
         for (std::size_t i = 0; i < textbook::size_of(index_shape); ++i)
-            indices.items.push_back(std::uniform_int_distribution<std::int64_t>(-end, end - 1)(random));
+            indices.items.push_back(uniform_int<std::int64_t>(-end, end - 1)(random));
         for (std::size_t k = 0; k < shape.size(); ++k)
             if (k != axis && named[k] == 1)
                 named[k] = shape[k];

@@ -13,6 +13,7 @@
 #include "support/grid.hpp"
 #include "support/nd_operands.hpp"
 #include "support/textbook_elements.hpp"
+#include "support/uniform_int.hpp"
 #include "support/xtensor_extras.hpp"
 
 namespace gather_elements_test {
@@ -31,8 +32,8 @@ textbook::array<std::int64_t> random_axis_indices(
 {
     textbook::array<std::int64_t> indices{shape, {}};
     for (std::size_t i = 0; i < textbook::size_of(shape); ++i)
-        indices.items.push_back(std::uniform_int_distribution<std::int64_t>(
-            least, static_cast<std::int64_t>(length) - 1)(random));
+        indices.items.push_back(
+            uniform_int<std::int64_t>(least, static_cast<std::int64_t>(length) - 1)(random));
     return indices;
 }
 

@@ -13,6 +13,7 @@
 #include "support/grid.hpp"
 #include "support/nd_operands.hpp"
 #include "support/textbook_elements.hpp"
+#include "support/uniform_int.hpp"
 #include "support/xtensor_extras.hpp"
 
 namespace scatter_elements_test {
@@ -40,7 +41,7 @@ struct random_case {
         indices.shape = index_shape;
         auto const end = static_cast<std::int64_t>(data_shape[axis]);
         for (std::size_t i = 0; i < textbook::size_of(index_shape); ++i)
-            indices.items.push_back(std::uniform_int_distribution<std::int64_t>(-end, end - 1)(random));
+            indices.items.push_back(uniform_int<std::int64_t>(-end, end - 1)(random));
     }
 };
 

@@ -10,6 +10,7 @@
 
 #include "support/nd_operands.hpp"
 #include "support/textbook_elements.hpp"
+#include "support/uniform_int.hpp"
 #include "support/xtensor_extras.hpp"
 
 namespace take_test {
@@ -32,7 +33,7 @@ void check_random_case(textbook::dims const& shape, textbook::dims const& index_
     textbook::array<std::int64_t> indices{index_shape, {}};
     auto const end = static_cast<std::int64_t>(shape[axis]);
     for (std::size_t i = 0; i < textbook::size_of(index_shape); ++i)
-        indices.items.push_back(std::uniform_int_distribution<std::int64_t>(-end, end - 1)(random));
+        indices.items.push_back(uniform_int<std::int64_t>(-end, end - 1)(random));
     auto const expected = textbook::take(data, indices, axis);
     auto const x = to_tensor<Data>(data);
     auto const index_tensor = to_tensor<indices_of_any_rank>(indices);

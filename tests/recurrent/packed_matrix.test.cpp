@@ -13,6 +13,7 @@
 #include <xloom/recurrent/storage_types.hpp>
 
 #include "support/textbook_quantized.hpp"
+#include "support/uniform_int.hpp"
 
 namespace packed_matrix_test {
 
@@ -170,7 +171,7 @@ namespace {
 /// Draws numbers which have the scale 1/127 for each 1024 of them, and are not near a tie of their rounding.
 void fill_far_from_ties(std::mt19937& random, float* x, std::size_t count, std::size_t step)
 {
-    std::uniform_int_distribution<int> integer(-126, 126);
+    uniform_int<int> integer(-126, 126);
     std::uniform_real_distribution<double> rest(-0.45, 0.45);
     for (std::size_t i = 0; i < count; ++i)
         x[i * step] = i % 1024 == 0 ? -1 : static_cast<float>((integer(random) + rest(random)) / 127);
@@ -220,7 +221,7 @@ TEST_CASE("packed_matrix of dynamic_int8 is exact for integers of 8 bits, for as
 {
     std::size_t const K = 1024, J = 70, M = 9;
     std::mt19937 random(5);
-    std::uniform_int_distribution<int> draw(-127, 127);
+    uniform_int<int> draw(-127, 127);
     auto A = xt::xtensor<float, 2>::from_shape({M, K}), B = xt::xtensor<float, 2>::from_shape({K, J});
     for (auto* const tensor : {&A, &B})
         for (float& item : *tensor)

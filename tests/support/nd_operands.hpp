@@ -6,6 +6,7 @@
 #include <xloom/detail/tensor/tensor.hpp>
 
 #include "textbook_nd.hpp"
+#include "uniform_int.hpp"
 
 /// A container with the array's shape and items, in the container's own layout.
 template <class Tensor, class T>
@@ -50,7 +51,7 @@ inline textbook::array<std::int64_t> random_indices(std::mt19937& random, textbo
     for (std::size_t tuple = 0; tuple < textbook::size_of(front); ++tuple)
         for (std::size_t j = 0; j < k; ++j) {
             auto const length = static_cast<std::int64_t>(dims[b + j]);
-            indices.items.push_back(std::uniform_int_distribution<std::int64_t>(-length, length - 1)(random));
+            indices.items.push_back(uniform_int<std::int64_t>(-length, length - 1)(random));
         }
     return indices;
 }

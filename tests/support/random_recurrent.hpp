@@ -9,6 +9,7 @@
 
 #include "textbook_attn_lstm.hpp"
 #include "textbook_cells.hpp"
+#include "uniform_int.hpp"
 
 /// T steps, N batch rows, I input, H hidden, D directions.
 struct recurrent_sizes {
@@ -69,7 +70,7 @@ inline std::vector<std::int32_t> random_lengths(
 {
     auto const most = static_cast<std::int32_t>(longest);
     std::int32_t const least = std::min(shortest, most);
-    std::uniform_int_distribution<std::int32_t> draw(least, most);
+    uniform_int<std::int32_t> draw(least, most);
     std::vector<std::int32_t> lengths;
     for (std::size_t n = 0; n < N; ++n)
         lengths.push_back(draw(random));

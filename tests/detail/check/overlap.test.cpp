@@ -11,6 +11,8 @@
 
 #include <xloom/detail/check/overlap.hpp>
 
+#include "support/uniform_int.hpp"
+
 namespace check_overlap_test {
 
 using namespace xloom;
@@ -126,9 +128,7 @@ constexpr bool views_of_many_rows_are_apart()
 
 memory_block random_block(std::mt19937& random)
 {
-    auto const pick = [&](int low, int high) {
-        return std::uniform_int_distribution<int>(low, high)(random);
-    };
+    auto const pick = [&](int low, int high) { return uniform_int<int>(low, high)(random); };
     shape dims;
     strides steps;
     for (int axis = pick(0, 3); axis > 0; --axis) {

@@ -11,6 +11,8 @@
 
 #include <xloom/detail/kernel/offsets.hpp>
 
+#include "support/uniform_int.hpp"
+
 namespace kernel_offset_reader_test {
 
 using namespace xloom;
@@ -36,8 +38,7 @@ std::vector<std::int64_t> random_tuples(std::size_t count, shape const& lengths,
     std::vector<std::int64_t> indices;
     for (std::size_t i = 0; i < count * lengths.size(); ++i) {
         auto const length = static_cast<std::int64_t>(lengths[i % lengths.size()]);
-        indices.push_back(
-            std::uniform_int_distribution<std::int64_t>(-length - beyond, length - 1 + beyond)(random));
+        indices.push_back(uniform_int<std::int64_t>(-length - beyond, length - 1 + beyond)(random));
     }
     return indices;
 }

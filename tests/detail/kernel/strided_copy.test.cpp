@@ -10,6 +10,8 @@
 
 #include <xloom/detail/kernel/strided_copy.hpp>
 
+#include "support/uniform_int.hpp"
+
 namespace kernel_strided_copy_test {
 
 using namespace xloom;
@@ -38,9 +40,7 @@ void for_each_index(shape const& dims, strides const& a, strides const& b, Visit
 /// 1 get any stride.
 strides random_strides(shape const& dims, std::mt19937& random)
 {
-    auto const pick = [&](int low, int high) {
-        return std::uniform_int_distribution<int>(low, high)(random);
-    };
+    auto const pick = [&](int low, int high) { return uniform_int<int>(low, high)(random); };
     std::vector<std::size_t> order(dims.size());
     for (std::size_t i = 0; i < order.size(); ++i)
         order[i] = i;
@@ -123,7 +123,7 @@ TEST_CASE("strided_copy: random layouts of every rank up to 4")
         for (int i = 0; i < 400; ++i) {
             shape dims;
             for (std::size_t axis = 0; axis < rank; ++axis)
-                dims.push_back(std::uniform_int_distribution<std::size_t>(i % 8 == 0 ? 0 : 1, 4)(random));
+                dims.push_back(uniform_int<std::size_t>(i % 8 == 0 ? 0 : 1, 4)(random));
             strides const from = random_strides(dims, random);
             strides const to = random_strides(dims, random);
             failures += !copies_like_a_loop(dims, from, to);
@@ -139,7 +139,7 @@ TEST_CASE("strided_copy: every pair is visited once, in row-major order")
     for (int i = 0; i < 400; ++i) {
         shape dims;
         for (std::size_t axis = static_cast<std::size_t>(i) % 5; axis > 0; --axis)
-            dims.push_back(std::uniform_int_distribution<std::size_t>(i % 8 == 0 ? 0 : 1, 4)(random));
+            dims.push_back(uniform_int<std::size_t>(i % 8 == 0 ? 0 : 1, 4)(random));
         strides const from = random_strides(dims, random), to = random_strides(dims, random);
         std::vector<std::pair<std::ptrdiff_t, std::ptrdiff_t>> expected, found;
         for_each_index(
