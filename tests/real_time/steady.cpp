@@ -24,6 +24,10 @@ namespace {
 std::atomic<std::size_t> allocations = 0;
 std::atomic<std::size_t> locks = 0;
 
+using lock_function = int (*)(pthread_mutex_t*);
+// No local static, whose guard is a mutex in libc++abi.
+std::atomic<lock_function> next_lock = nullptr;
+
 } // namespace
 
 extern "C" {
@@ -62,8 +66,9 @@ int posix_memalign(void** memory, std::size_t alignment, std::size_t bytes) noex
 
 int pthread_mutex_lock(pthread_mutex_t* mutex) noexcept
 {
-    static auto const next =
-        reinterpret_cast<int (*)(pthread_mutex_t*)>(dlsym(RTLD_NEXT, "pthread_mutex_lock"));
+    lock_function next = next_lock;
+    if (next == nullptr)
+        next_lock = next = reinterpret_cast<lock_function>(dlsym(RTLD_NEXT, "pthread_mutex_lock"));
     ++locks;
     return next(mutex);
 }

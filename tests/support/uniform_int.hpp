@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <random>
 
-/// A distribution over the integers from `least` to `most`, at most 2^32 - 1 of them. Each standard library has an
-/// algorithm of its own; this is D. Lemire's, as in libstdc++ 12 (Fast Random Integer Generation in an
+/// A distribution over the integers from `least` to `most`, at most 2^32 - 1 of them. Each standard library
+/// has an algorithm of its own; this is D. Lemire's, as in libstdc++ 12 (Fast Random Integer Generation in an
 /// Interval, 2019).
 template <std::integral Int>
 class uniform_int {
