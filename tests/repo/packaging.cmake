@@ -22,6 +22,8 @@ expect(conan/all/conandata.yml "v${version}.tar.gz")
 expect(conda-forge/recipe.yaml "version: \"${version}\"")
 expect(conda-forge/recipe.yaml "- xtensor >=${xtensor_version}\n")
 expect(conda-forge/recipe.yaml "- xsimd >=${xsimd_version}\n")
+expect(debian/changelog "xloom (${version}-1)")
+expect(debian/control " libxtensor-dev (>= ${xtensor_version}), libxsimd-dev (>= ${xsimd_version})")
 
 file(REMOVE_RECURSE ${FILLED})
 execute_process(COMMAND ${SOURCE_DIR}/packaging/fill someone ${SOURCE_DIR}/LICENSE ${FILLED} COMMAND_ERROR_IS_FATAL ANY)
