@@ -22,11 +22,13 @@ set(answers
   "scripts/onnx-test DIR... => .github/workflows/ci.yml => scripts/onnx-test /usr/share/libonnx-testdata/data"
   "scripts/onnx-test --compiled .* => .github/workflows/ci.yml => scripts/onnx-test --compiled /usr/share/libonnx-testdata/data"
   "scripts/fuzz( operators| traineddata) => .github/workflows/ci.yml => NAME"
-  "scripts/fuzz --seconds 60 => .ci/run => scripts/fuzz --seconds"
+  "scripts/fuzz( --seconds 60)? => .ci/run => scripts/fuzz --seconds"
   "scripts/format => tests/repo/CMakeLists.txt => scripts/format --check"
   "scripts/public-names --write => tests/repo/CMakeLists.txt => scripts/public-names --check"
   "scripts/single-include => tests/repo/single_include.cmake => scripts/single-include"
   "packaging/fill .* => tests/repo/packaging.cmake => packaging/fill"
+  "scripts/debian-package => .github/workflows/ci.yml => scripts/debian-package --install-test"
+  "git tag -s v0[.]1[.]0 => not => it needs a maintainer's key"
   "cmake .* && cmake --install build --prefix WHERE => tests/consumers/install.cmake => --install"
   "g[+][+] -std=c[+][+]20 .* => tests/consumers/CMakeLists.txt => pkg_config"
   "arm-none-eabi-g[+][+] .* => scripts/microcontroller => arm-none-eabi-g++ -std=c++20"
@@ -78,7 +80,8 @@ macro(check_command command)
 endmacro()
 
 set(begins "(scripts/[a-z]|[.]ci/run|packaging/fill|cmake |ctest |git |g[+][+] -std)")
-file(GLOB pages RELATIVE ${SOURCE_DIR} ${SOURCE_DIR}/*.md ${SOURCE_DIR}/docs/*.md ${SOURCE_DIR}/packaging/*.md ${SOURCE_DIR}/examples/*/*.md)
+file(GLOB pages RELATIVE ${SOURCE_DIR} ${SOURCE_DIR}/*.md ${SOURCE_DIR}/docs/*.md ${SOURCE_DIR}/packaging/*.md ${SOURCE_DIR}/.github/*.md
+  ${SOURCE_DIR}/examples/*/*.md)
 list(REMOVE_ITEM pages CHANGELOG.md) # what ran once
 foreach(page IN LISTS pages)
   file(READ ${SOURCE_DIR}/${page} text)

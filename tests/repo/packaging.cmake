@@ -1,4 +1,5 @@
-# The recipes below packaging/ are of this version and ask for what CMakeLists.txt asks for; packaging/fill leaves nothing open in them.
+# The recipes below packaging/, CHANGELOG.md and CITATION.cff are of the version in CMakeLists.txt, the recipes ask for what it asks for, and
+# packaging/fill leaves nothing open in them. REUSE's copy of the licence is the licence.
 
 file(READ ${SOURCE_DIR}/CMakeLists.txt project)
 string(REGEX MATCH "project\\(xloom VERSION ([0-9.]+)" match "${project}")
@@ -15,6 +16,10 @@ function(expect path text)
     message(FATAL_ERROR "packaging/${path} does not say ${text}")
   endif()
 endfunction()
+expect(../CHANGELOG.md "\n## ${version}, ")
+expect(../CITATION.cff "\nversion: ${version}\n")
+file(READ ${SOURCE_DIR}/LICENSE licence)
+expect(../LICENSES/BSD-3-Clause.txt "${licence}")
 expect(vcpkg/vcpkg.json "\"version\": \"${version}\"")
 expect(conan/config.yml "\"${version}\":")
 expect(conan/all/conandata.yml "\"${version}\":")

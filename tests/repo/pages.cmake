@@ -41,7 +41,7 @@ foreach(row IN LISTS rows)
 endforeach()
 
 set(links 0)
-file(GLOB pages RELATIVE ${SOURCE_DIR} ${SOURCE_DIR}/*.md ${SOURCE_DIR}/docs/*.md ${SOURCE_DIR}/packaging/*.md)
+file(GLOB pages RELATIVE ${SOURCE_DIR} ${SOURCE_DIR}/*.md ${SOURCE_DIR}/docs/*.md ${SOURCE_DIR}/packaging/*.md ${SOURCE_DIR}/.github/*.md)
 foreach(page IN LISTS pages)
   read_page(${page} text)
   string(REGEX REPLACE "```[^`]*```" "" text "${text}")

@@ -131,7 +131,8 @@ foreach(path IN LISTS sources)
   end_block()
 endforeach()
 
-file(GLOB pages RELATIVE ${SOURCE_DIR} ${SOURCE_DIR}/README.md ${SOURCE_DIR}/CONTRIBUTING.md ${SOURCE_DIR}/CHANGELOG.md ${SOURCE_DIR}/docs/*.md)
+file(GLOB pages RELATIVE ${SOURCE_DIR} ${SOURCE_DIR}/README.md ${SOURCE_DIR}/CONTRIBUTING.md ${SOURCE_DIR}/CHANGELOG.md ${SOURCE_DIR}/docs/*.md
+  ${SOURCE_DIR}/packaging/*.md ${SOURCE_DIR}/.github/*.md)
 foreach(path IN LISTS pages)
   read_lines(${path} lines)
   set(number 0)
@@ -158,7 +159,8 @@ foreach(path IN LISTS pages)
 endforeach()
 
 # Comments of scripts and other languages; tests/repo has the phrases themselves.
-file(GLOB_RECURSE scripts RELATIVE ${SOURCE_DIR} ${SOURCE_DIR}/scripts/* ${SOURCE_DIR}/cmake/*.cmake ${SOURCE_DIR}/benchmarks/*.py
+file(GLOB_RECURSE scripts RELATIVE ${SOURCE_DIR} ${SOURCE_DIR}/scripts/* ${SOURCE_DIR}/packaging/debian/* ${SOURCE_DIR}/.github/*.yml
+  ${SOURCE_DIR}/cmake/*.cmake ${SOURCE_DIR}/benchmarks/*.py
   ${SOURCE_DIR}/src/CMakeLists.txt ${SOURCE_DIR}/tests/CMakeLists.txt ${SOURCE_DIR}/tools/CMakeLists.txt ${SOURCE_DIR}/examples/CMakeLists.txt)
 list(FILTER scripts EXCLUDE REGEX "^tests/repo/")
 foreach(path IN LISTS scripts)
