@@ -1,6 +1,7 @@
 // A filter whose input stops: the tail of its output fades until it is below the smallest normal number of
 // float. There it stays, because 0.999 times such a number rounds to the same one; on many processors each
-// sample then takes many times as long. xloom::flush_subnormals makes zeros of such numbers.
+// sample then takes many times as long. xloom::flush_subnormals makes zeros of such numbers. What stderr
+// gets, a sample of the output in 50 ms, is for fading_tail.gnuplot.
 
 #include <algorithm>
 #include <chrono>
@@ -26,16 +27,18 @@ void report(char const* with)
     click(0) = 1;
     signal const silence = xt::zeros<float>({rate});
     float state = 0;
-    xloom::scan_into(low_pass, state, click, y);
-    for (std::size_t second = 2; second < seconds; ++second)
-        xloom::scan_into(low_pass, state, silence, y);
+    for (std::size_t second = 0; second + 1 < seconds; ++second) {
+        xloom::scan_into(low_pass, state, second == 0 ? click : silence, y);
+        for (std::size_t i = 0; i < rate; i += rate / 20)
+            std::fprintf(stderr, "%.2f %g\n", double(second) + double(i) / double(rate), y(i));
+    }
 
     auto const start = std::chrono::steady_clock::now();
     xloom::scan_into(low_pass, state, silence, y);
     std::chrono::duration<double, std::nano> const time = std::chrono::steady_clock::now() - start;
     std::printf("%s: %d of the last %zu samples are not 0\n", with,
         static_cast<int>(rate) - static_cast<int>(std::count(y.begin(), y.end(), 0.0f)), rate);
-    std::fprintf(stderr, "%s: %.2f ns a sample\n", with, time.count() / static_cast<double>(rate));
+    std::fprintf(stderr, "# %s: %.2f ns a sample\n\n\n", with, time.count() / static_cast<double>(rate));
 }
 
 } // namespace

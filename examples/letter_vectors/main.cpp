@@ -1,7 +1,8 @@
 // A vector for each letter, learnt by gradient descent so that the largest items of a word's letters tell its
 // language. Forward: gather_nd brings the vectors to the letters, scatter_nd with max pools those of a word.
 // Backward: scatter_nd_vjp gives the gradient of each letter's vector in its word, gather_nd_vjp adds up
-// those of a letter. The gradient is checked against a difference of the loss.
+// those of a letter. The gradient is checked against a difference of the loss. What stderr gets, the vector
+// of each word, is for letter_vectors.gnuplot.
 
 #include <cmath>
 #include <cstdio>
@@ -111,7 +112,11 @@ int main()
         table -= 0.5 * gradient_of(all, table, ct);
     }
     matrix const vectors = pooled(all, table);
-    for (std::size_t word = 0; word < count; ++word)
-        std::printf("%-6.*s %s\n", static_cast<int>(words[word].size()), words[word].data(),
+    for (std::size_t word = 0; word < count; ++word) {
+        int const size = static_cast<int>(words[word].size());
+        std::printf("%-6.*s %s\n", size, words[word].data(),
             vectors(word, 0) > vectors(word, 1) ? "Finnish" : "English");
+        std::fprintf(
+            stderr, "%.*s %.3f %.3f\n", size, words[word].data(), vectors(word, 0), vectors(word, 1));
+    }
 }
