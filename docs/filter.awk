@@ -168,9 +168,26 @@ opened && !introduced {
         write(slashes plain(text))
     }
     blank = text ~ /^ *$/
+    after_comment = 1
     next
 }
 in_code { in_code = 0; write("/// @endcode") }
+
+# A friend has no place on the page of a group: one with a comment is shown as a member, the others are not.
+/^ +friend / && after_comment { sub(/friend /, "") }
+/^ +friend / {
+    match($0, /^ +/)
+    friend_end = "^" substr($0, 1, RLENGTH) "}"
+    in_body = 0
+}
+{ after_comment = 0 }
+friend_end != "" {
+    if (/[{]/)
+        in_body = 1
+    if ($0 ~ friend_end || (!in_body && /;$/))
+        friend_end = ""
+    next
+}
 
 # Deduction guides and forward declarations tell a reader nothing.
 /^template / { template = $0; next }
