@@ -1,8 +1,8 @@
 // Mistakes in a call of gather_elements, scatter_elements or a function with NumPy's name.
 // clang-format off
-// 1: an operand must be a tensor of xtensor; wrap a std::vector or an Eigen matrix by xt::adapt, or specialise xloom::enable_tensor for its type
+// 1: an operand must be a tensor: of xtensor, a std::vector, std::span or std::mdspan, of Eigen with <xloom/interop/eigen.hpp>, or of a type with xloom::enable_tensor
 // 2: indices must hold integers
-// 3: indices must be a tensor, not a std::vector; pass xt::adapt(indices)
+// 3: indices must be a tensor of integers, or one integer
 // 4: behind the operands and outputs come the options, then at most one policy
 // 5: an output must have the element type of the tensor that is read
 // 6: what is written must not be const
@@ -30,6 +30,7 @@
 // 28: behind the operands and outputs come the options, then at most one policy
 // 29: behind the operands and outputs come the options, then at most one policy
 // clang-format on
+#include <array>
 #include <string>
 #include <vector>
 
@@ -53,11 +54,11 @@ int main()
     xloom::bincount(xt::xtensor<int, 1>{1}, serial);
     xloom::put_along_axis(output, indices, xloom::take_along_axis(data, indices));
 #elif CASE == 1
-    xloom::gather_elements(std::vector<float>{1}, indices);
+    xloom::gather_elements(std::array<float, 1>{1}, indices);
 #elif CASE == 2
     xloom::gather_elements(data, data);
 #elif CASE == 3
-    xloom::gather_elements(data, std::vector<int>{1});
+    xloom::gather_elements(data, std::array<int, 1>{1});
 #elif CASE == 4
     xloom::gather_elements(data, indices, serial, serial);
 #elif CASE == 5
@@ -91,7 +92,7 @@ int main()
 #elif CASE == 19
     xloom::bincount(data);
 #elif CASE == 20
-    xloom::bincount(indices, std::vector<double>{1});
+    xloom::bincount(indices, std::array<double, 1>{1});
 #elif CASE == 21
     xloom::take(data, indices, 1);
 #elif CASE == 22

@@ -1,10 +1,10 @@
 // Mistakes in a call of gather_nd or gather_nd_into.
 // clang-format off
-// 1: an operand must be a tensor of xtensor; wrap a std::vector or an Eigen matrix by xt::adapt, or specialise xloom::enable_tensor for its type
+// 1: an operand must be a tensor: of xtensor, a std::vector, std::span or std::mdspan, of Eigen with <xloom/interop/eigen.hpp>, or of a type with xloom::enable_tensor
 // 2: indices must hold integers
 // 3: indices must hold integers
 // 4: a container of your own with a static rank is read, so name the rank of the result, as in gather_nd<Rank>(...)
-// 5: an operand must be a tensor of xtensor; wrap a std::vector or an Eigen matrix by xt::adapt, or specialise xloom::enable_tensor for its type
+// 5: an operand must be a tensor: of xtensor, a std::vector, std::span or std::mdspan, of Eigen with <xloom/interop/eigen.hpp>, or of a type with xloom::enable_tensor
 // 6: indices must hold integers
 // 7: what is written must be a tensor in memory
 // 8: what is written must be a tensor in memory
@@ -13,8 +13,8 @@
 // 11: what is written must not be const
 // 12: what is written must be a variable or a view of one; pass several as std::tie(y, z)
 // 60: what is written must be a variable or a view of one; pass several as std::tie(y, z)
-// 13: indices must be a tensor, not a std::vector; pass xt::adapt(indices, {n, k}) for n tuples of k
-// 14: indices must be a tensor, not a std::vector; pass xt::adapt(indices, {n, k}) for n tuples of k
+// 13: indices must be a tensor of integers, or one integer
+// 14: indices must be a tensor of integers, or one integer
 // 15: behind the operands and outputs come the options, then at most one policy
 // 16: behind the operands and outputs come the options, then at most one policy
 // 17: behind the operands and outputs come the options, then at most one policy
@@ -22,7 +22,7 @@
 // 19: behind the operands and outputs come the options, then at most one policy
 // 20: behind the operands and outputs come the options, then at most one policy
 // clang-format on
-#include <vector>
+#include <array>
 
 #include <xloom/indexing/gather_nd.hpp>
 
@@ -48,7 +48,7 @@ int main()
     xloom::gather_nd_into(data, indices, output, serial);
     static_cast<void>(rows);
 #elif CASE == 1
-    auto const result = xloom::gather_nd(std::vector<float>{1, 2}, indices);
+    auto const result = xloom::gather_nd(std::array<float, 2>{1, 2}, indices);
 #elif CASE == 2
     auto const result = xloom::gather_nd(data, data);
 #elif CASE == 3
@@ -84,10 +84,10 @@ int main()
     int const result = 0;
     xloom::gather_nd_into(data, indices, xt::transpose(xt::xtensor<float, 2>(output)));
 #elif CASE == 13
-    auto const result = xloom::gather_nd(data, std::vector<int>{0, 2});
+    auto const result = xloom::gather_nd(data, std::array<int, 2>{0, 2});
 #elif CASE == 14
     int const result = 0;
-    xloom::gather_nd_into(data, std::vector<int>{0, 2}, output);
+    xloom::gather_nd_into(data, std::array<int, 2>{0, 2}, output);
 #elif CASE == 15
     auto const result = xloom::gather_nd(data, indices, serial, serial);
 #elif CASE == 16

@@ -1,6 +1,6 @@
 // Mistakes in a call of gather_nd_vjp or gather_nd_vjp_into.
 // clang-format off
-// 1: an operand must be a tensor of xtensor; wrap a std::vector or an Eigen matrix by xt::adapt, or specialise xloom::enable_tensor for its type
+// 1: an operand must be a tensor: of xtensor, a std::vector, std::span or std::mdspan, of Eigen with <xloom/interop/eigen.hpp>, or of a type with xloom::enable_tensor
 // 2: a gradient is one of real or complex numbers, which integers, bool, strings and float8_e8m0 are not
 // 3: a gradient is one of real or complex numbers, which integers, bool, strings and float8_e8m0 are not
 // 4: indices must hold integers
@@ -13,8 +13,9 @@
 // 11: an output must have the element type of the tensor that is read
 // 12: what is written must not be const
 // 13: what is written must be a variable or a view of one; pass several as std::tie(y, z)
-// 14: an operand must be a tensor of xtensor; wrap a std::vector or an Eigen matrix by xt::adapt, or specialise xloom::enable_tensor for its type
+// 14: an operand must be a tensor: of xtensor, a std::vector, std::span or std::mdspan, of Eigen with <xloom/interop/eigen.hpp>, or of a type with xloom::enable_tensor
 // clang-format on
+#include <array>
 #include <vector>
 
 #include <xloom/gradients/gather_nd_vjp.hpp>
@@ -31,7 +32,7 @@ int main()
     xt::xtensor<std::int64_t, 2> const indices = {{0}, {1}};
     user::grid<float, 2> const grid({2, 2});
     xt::xtensor<float, 2> ct_data = ct;
-    std::vector<float> const numbers = {1, 2};
+    std::array<float, 2> const numbers = {1, 2};
     xloom::gather_nd_vjp_options const options{};
     xloom::serial_policy const serial{};
 #if CASE == 0

@@ -1,7 +1,7 @@
 // Mistakes in a call of linear_recurrence, its _into or its derivative.
 // clang-format off
 // 1: behind the operands and outputs come the options, then at most one policy
-// 2: an operand must be a tensor with at least one axis, several of them a flat std::tuple; wrap a std::vector by xt::adapt
+// 2: an operand must be a tensor with at least one axis, several of them a flat std::tuple
 // 3: the operands must have one element type; convert them first
 // 4: h0 must be a number, or a tensor, of the element type of a; convert it first
 // 5: the elements must be floating-point or complex numbers, or user-defined scalars with +, * and /
@@ -10,11 +10,11 @@
 // 8: behind the operands and outputs come the options, then at most one policy
 // 9: behind the operands and outputs come the options, then at most one policy
 // 10: the operands must have one element type; convert them first
-// 11: an operand must be a tensor with at least one axis, several of them a flat std::tuple; wrap a std::vector by xt::adapt
+// 11: an operand must be a tensor with at least one axis, several of them a flat std::tuple
 // 12: xloom: an operand that is written must not be const
 // 13: xloom: an operand must have the element type of the operator's other tensors
 // clang-format on
-#include <vector>
+#include <array>
 
 #include <xloom/gradients/linear_recurrence_vjp.hpp>
 
@@ -35,7 +35,7 @@ int main()
 #elif CASE == 1
     xloom::linear_recurrence(x, x, 0.0f, xloom::serial, xloom::linear_recurrence_options());
 #elif CASE == 2
-    xloom::linear_recurrence(x, std::vector<float>{1, 2}, 0.0f);
+    xloom::linear_recurrence(x, std::array<float, 2>{1, 2}, 0.0f);
 #elif CASE == 3
     xloom::linear_recurrence(x, wide, 0.0f);
 #elif CASE == 4

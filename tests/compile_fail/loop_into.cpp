@@ -29,7 +29,7 @@ int main()
     auto const body = [](std::int64_t, auto&...) { return false; };
 #if CASE == 0
     xloom::loop_into(body, v, y);
-    std::vector<float> sequence;
+    std::vector<xt::xtensor<float, 1>> sequence;
     xloom::loop_into(body, std::tie(v, sequence));
 #elif CASE == 1
     xloom::loop_into([](auto&, auto&) { return false; }, v, y);

@@ -21,7 +21,7 @@
 // 19: the elements must have a sum and a zero
 // clang-format on
 #include <string>
-#include <vector>
+#include <array>
 
 #include <xloom/ranks/distributed_associative_scan.hpp>
 #include <xloom/ranks/distributed_gather_nd.hpp>
@@ -84,7 +84,7 @@ int main()
 #elif CASE == 8
     distributed_sum(dW, sum, axis, 2);
 #elif CASE == 9
-    distributed_sum(std::vector<float>{1}, sum, axis);
+    distributed_sum(std::array<float, 1>{1}, sum, axis);
 #elif CASE == 10
     distributed_sum(dW, xt::xtensor<float, 1>(sum), axis);
 #elif CASE == 11

@@ -101,7 +101,7 @@ int main()
 #elif CASE == 20
     auto [last, all] = xloom::scan(
         [](auto const& state, auto const&) {
-            return scan_step{state, std::vector{1, 2}};
+            return scan_step{state, std::vector{xt::eval(state)}};
         },
         h, x);
 #elif CASE == 21 // a tuple inside a tuple

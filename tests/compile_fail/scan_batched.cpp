@@ -41,11 +41,11 @@ int main()
 #elif CASE == 3
     auto [last, all] = xloom::scan_batched(body, 0.0f, x, lens);
 #elif CASE == 4
-    auto [last, all] = xloom::scan_batched(body, std::vector<float>{0, 0}, x, lens);
+    auto [last, all] = xloom::scan_batched(body, std::vector{h}, x, lens);
 #elif CASE == 5
     auto [last, all] = xloom::scan_batched(body, h, xt::xtensor<float, 1>{1, 2}, lens);
 #elif CASE == 6
-    auto [last, all] = xloom::scan_batched(body, h, x, std::vector<int>{3, 1});
+    auto [last, all] = xloom::scan_batched(body, h, x, std::array<int, 2>{3, 1});
 #elif CASE == 7
     auto [last, all] = xloom::scan_batched(body, h, x, xt::xtensor<float, 1>{3, 1});
 #elif CASE == 8

@@ -36,7 +36,7 @@ int main()
     xt::xtensor<float, 2> y = x;
     xt::xtensor_fixed<float, xt::xshape<3, 4>> const fixed_x{};
     xt::xtensor_fixed<float, xt::xshape<5, 4>> fixed_y{};
-    std::vector<float> sequence;
+    std::vector<xt::xtensor<float, 1>> sequence;
     auto const body = [](auto&...) {};
 #if CASE == 0
     xloom::scan_into(body, h, x, y);

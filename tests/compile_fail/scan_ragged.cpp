@@ -2,21 +2,21 @@
 // clang-format off
 // 1: an argument is one value or a flat std::tuple of values, not a std::tuple inside a std::tuple
 // 2: a state is a tensor whose axis 0 is the batch, or the segments
-// 3: a scan input or output must be a tensor of xtensor
-// 4: row_splits and segment_ids must be tensors of integers with one axis, row_splits behind the inputs; wrap a std::vector by xt::adapt
+// 3: a scan input or output must be a tensor: of xtensor, a std::vector
+// 4: row_splits and segment_ids must be tensors of integers with one axis, row_splits behind the inputs
 // 5: the body must be callable as body(state const&..., element const&...)
 // 6: the body must return xloom::scan_step{state, scan_outputs}
 // 7: an argument is one value or a flat std::tuple of values, not a std::tuple inside a std::tuple
 // 8: a state is a tensor whose axis 0 is the batch, or the segments
 // 9: a state is updated in place, so it must not be const
-// 10: a scan input or output must be a tensor of xtensor
+// 10: a scan input or output must be a tensor: of xtensor, a std::vector
 // 11: a scan output is written, so it must not be const
-// 12: row_splits and segment_ids must be tensors of integers with one axis, row_splits behind the inputs; wrap a std::vector by xt::adapt
+// 12: row_splits and segment_ids must be tensors of integers with one axis, row_splits behind the inputs
 // 13: the body must be callable as body(state&..., element const&..., output&...)
 // 14: the body writes through its references and must return void
 // 15: a callable takes by value what it is to write, so that it is lost; take it by reference, as in double& h or auto& y_t
 // clang-format on
-#include <vector>
+#include <array>
 
 #include <xloom/control_flow/scan_ragged.hpp>
 
@@ -37,7 +37,7 @@ int main()
 #elif CASE == 2
     xloom::scan_ragged(add, 0.0f, x, splits);
 #elif CASE == 3
-    xloom::scan_ragged(add, init, std::vector<float>{1, 2}, splits);
+    xloom::scan_ragged(add, init, std::array<float, 2>{1, 2}, splits);
 #elif CASE == 4
     xloom::scan_ragged(add, init, x, x);
 #elif CASE == 5
@@ -52,7 +52,7 @@ int main()
 #elif CASE == 9
     xloom::scan_ragged_into(update, init, x, splits, y);
 #elif CASE == 10
-    xloom::scan_ragged_into(update, h, std::vector<float>{1, 2}, splits, y);
+    xloom::scan_ragged_into(update, h, std::array<float, 2>{1, 2}, splits, y);
 #elif CASE == 11
     xloom::scan_ragged_into(update, h, x, splits, x);
 #elif CASE == 12

@@ -1,6 +1,6 @@
 // Mistakes in a call of scatter_nd or scatter_nd_into.
 // clang-format off
-// 1: an operand must be a tensor of xtensor; wrap a std::vector or an Eigen matrix by xt::adapt, or specialise xloom::enable_tensor for its type
+// 1: an operand must be a tensor: of xtensor, a std::vector, std::span or std::mdspan, of Eigen with <xloom/interop/eigen.hpp>, or of a type with xloom::enable_tensor
 // 2: what is written must be a tensor in memory
 // 3: what is written must be a tensor in memory
 // 4: what is written must not be const
@@ -17,7 +17,7 @@
 // 15: the reduction must be callable as reduce(old item, update item) -> new item for data's elements; strings can be joined only (reduce_add), complex numbers have no order
 // 16: the reduction must be callable as reduce(old item, update item) -> new item for data's elements; strings can be joined only (reduce_add), complex numbers have no order
 // 60: what is written must be a variable or a view of one; pass several as std::tie(y, z)
-// 17: indices must be a tensor, not a std::vector; pass xt::adapt(indices, {n, k}) for n tuples of k
+// 17: indices must be a tensor of integers, or one integer
 // 18: behind the operands and outputs come the options, then at most one policy
 // 19: behind the operands and outputs come the options, then at most one policy
 // 20: behind the operands and outputs come the options, then at most one policy
@@ -34,6 +34,7 @@
 // 34: updates must have the element type of what they are written to; convert them first
 // 35: updates must have the element type of what they are written to; convert them first
 // clang-format on
+#include <array>
 #include <complex>
 #include <string>
 #include <vector>
@@ -67,7 +68,7 @@ int main()
     xloom::scatter_nd_into(xloom::reduction::add, data, indices, xloom::broadcast(1), {}, serial);
     static_cast<void>(joined);
 #elif CASE == 1
-    auto const result = xloom::scatter_nd(std::vector<float>{1, 2, 3}, indices, updates);
+    auto const result = xloom::scatter_nd(std::array<float, 3>{1, 2, 3}, indices, updates);
 #elif CASE == 2
     float result = 1;
     xloom::scatter_nd_into(result, indices, updates);
@@ -109,7 +110,7 @@ int main()
     int const result = 0;
     xloom::scatter_nd_into(xt::view(xt::xtensor<float, 1>(data), xt::all()), indices, updates);
 #elif CASE == 17
-    auto const result = xloom::scatter_nd(data, std::vector<int>{0, 2}, updates);
+    auto const result = xloom::scatter_nd(data, std::array<int, 2>{0, 2}, updates);
 #elif CASE == 18
     auto const result = xloom::scatter_nd(data, indices, updates, serial, serial);
 #elif CASE == 19

@@ -1,9 +1,9 @@
 // Mistakes in a call of scatter_nd_vjp or scatter_nd_vjp_into.
 // clang-format off
-// 1: an operand must be a tensor of xtensor; wrap a std::vector or an Eigen matrix by xt::adapt, or specialise xloom::enable_tensor for its type
-// 2: an operand must be a tensor of xtensor; wrap a std::vector or an Eigen matrix by xt::adapt, or specialise xloom::enable_tensor for its type
+// 1: an operand must be a tensor: of xtensor, a std::vector, std::span or std::mdspan, of Eigen with <xloom/interop/eigen.hpp>, or of a type with xloom::enable_tensor
+// 2: an operand must be a tensor: of xtensor, a std::vector, std::span or std::mdspan, of Eigen with <xloom/interop/eigen.hpp>, or of a type with xloom::enable_tensor
 // 3: indices must hold integers
-// 4: indices must be a tensor, not a std::vector; pass xt::adapt(indices, {n, k}) for n tuples of k
+// 4: indices must be a tensor of integers, or one integer
 // 5: a gradient is one of real or complex numbers, which integers, bool, strings and float8_e8m0 are not
 // 6: a gradient is one of real or complex numbers, which integers, bool, strings and float8_e8m0 are not
 // 7: a cotangent and updates must have data's element type; convert them first
@@ -16,8 +16,9 @@
 // 14: xloom: an operand that is written must not be const
 // 15: xloom: an operand must have the element type of the operator's other tensors; convert it into a variable first, by xt::cast<float> for example
 // 16: xloom: an operand must be a variable or a view of one, but a temporary was passed, which is gone when it is used
-// 17: an operand must be a tensor of xtensor; wrap a std::vector or an Eigen matrix by xt::adapt, or specialise xloom::enable_tensor for its type
+// 17: an operand must be a tensor: of xtensor, a std::vector, std::span or std::mdspan, of Eigen with <xloom/interop/eigen.hpp>, or of a type with xloom::enable_tensor
 // clang-format on
+#include <array>
 #include <string>
 #include <vector>
 
@@ -31,7 +32,7 @@ int main()
     xt::xtensor<int, 1> const integers = {1, 2};
     xt::xtensor<std::int64_t, 2> const indices = {{0}};
     xt::xtensor<float, 1> ct_data = data, ct_updates = updates;
-    std::vector<float> const numbers = {1, 2};
+    std::array<float, 2> const numbers = {1, 2};
     xloom::scatter_nd_vjp_options const options{};
     xloom::serial_policy const serial{};
 #if CASE == 0
@@ -47,7 +48,7 @@ int main()
 #elif CASE == 3
     auto const result = xloom::scatter_nd_vjp(data, ct, updates, ct);
 #elif CASE == 4
-    auto const result = xloom::scatter_nd_vjp(data, std::vector<int>{0}, updates, ct);
+    auto const result = xloom::scatter_nd_vjp(data, std::array<int, 1>{0}, updates, ct);
 #elif CASE == 5
     auto const result = xloom::scatter_nd_vjp(integers, indices, integers, integers);
 #elif CASE == 6

@@ -1,29 +1,29 @@
 // Mistakes in a call of segment_reduce, segment_scan, segment_softmax, row_splits_of or their _into.
 // clang-format off
 // 1: behind the operands and outputs come the options, then at most one policy
-// 2: an operand must be a tensor with at least one axis, several of them a flat std::tuple; wrap a std::vector by xt::adapt
-// 3: row_splits and segment_ids must be tensors of integers with one axis, row_splits behind the inputs; wrap a std::vector by xt::adapt
+// 2: an operand must be a tensor with at least one axis, several of them a flat std::tuple
+// 3: row_splits and segment_ids must be tensors of integers with one axis, row_splits behind the inputs
 // 4: the operator must be a reduction that is defined for the elements, or callable as op(element, element) -> element
 // 5: what is written must not be const
 // 6: there must be one result for each operand, with its element type
 // 7: behind the operands and outputs come the options, then at most one policy
-// 8: row_splits and segment_ids must be tensors of integers with one axis, row_splits behind the inputs; wrap a std::vector by xt::adapt
+// 8: row_splits and segment_ids must be tensors of integers with one axis, row_splits behind the inputs
 // 9: behind the operands and outputs come the options, then at most one policy
-// 10: an operand must be a tensor with at least one axis, several of them a flat std::tuple; wrap a std::vector by xt::adapt
+// 10: an operand must be a tensor with at least one axis, several of them a flat std::tuple
 // 11: the elements must be floating-point numbers
-// 12: row_splits and segment_ids must be tensors of integers with one axis, row_splits behind the inputs; wrap a std::vector by xt::adapt
+// 12: row_splits and segment_ids must be tensors of integers with one axis, row_splits behind the inputs
 // 13: what is written must not be const
 // 14: there must be one result for each operand, with its element type
-// 15: row_splits and segment_ids must be tensors of integers with one axis, row_splits behind the inputs; wrap a std::vector by xt::adapt
+// 15: row_splits and segment_ids must be tensors of integers with one axis, row_splits behind the inputs
 // 16: behind the operands and outputs come the options, then at most one policy
 // 17: the operands must have one element type; convert them first
 // 18: what is written must not be const
 // 19: the first argument must be the operator, before the operands
 // 20: behind the operands and outputs come the options, then at most one policy
 // 21: the first argument must be the operator, before the operands
-// 22: row_splits and segment_ids must be tensors of integers with one axis, row_splits behind the inputs; wrap a std::vector by xt::adapt
+// 22: row_splits and segment_ids must be tensors of integers with one axis, row_splits behind the inputs
 // clang-format on
-#include <vector>
+#include <array>
 
 #include <xloom/parallel/segment_reduce.hpp>
 #include <xloom/parallel/segment_scan.hpp>
@@ -47,7 +47,7 @@ int main()
 #elif CASE == 1
     xloom::segment_reduce(add, x, splits, 3);
 #elif CASE == 2
-    xloom::segment_reduce(add, std::vector<float>{1, 2}, splits);
+    xloom::segment_reduce(add, std::array<float, 2>{1, 2}, splits);
 #elif CASE == 3
     xloom::segment_reduce(add, x, x);
 #elif CASE == 4
@@ -87,7 +87,7 @@ int main()
 #elif CASE == 21
     xloom::segment_scan(x, add, splits);
 #elif CASE == 22
-    xloom::row_splits_of(std::vector<int>{0, 1}, 2);
+    xloom::row_splits_of(std::array<int, 2>{0, 1}, 2);
 #endif
     static_cast<void>(add), static_cast<void>(y), static_cast<void>(z), static_cast<void>(splits);
 }

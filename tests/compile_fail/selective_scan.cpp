@@ -15,7 +15,7 @@
 // 13: xloom: an operand must be a variable or a view of one, but a temporary was passed, which is gone when it is used
 // 14: behind the operands and outputs come the options, then a policy and a workspace of this operator, in any order, each at most once
 // clang-format on
-#include <vector>
+#include <array>
 
 #include <xloom/gradients/selective_scan_vjp.hpp>
 
@@ -44,7 +44,7 @@ int main()
 #elif CASE == 4
     xloom::selective_scan(u + u, inputs);
 #elif CASE == 5
-    xloom::selective_scan(std::vector<float>{1}, inputs);
+    xloom::selective_scan(std::array<float, 1>{1}, inputs);
 #elif CASE == 6
     xloom::selective_scan(u, {.delta = wide, .A = A, .B = B, .C = B});
 #elif CASE == 7

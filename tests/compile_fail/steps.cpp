@@ -8,16 +8,16 @@
 // 6: carried_state<1, float, double
 // 7: carried_state<0, int, double
 // 8: carried_state<0, int, double
-// 9: a scan input or output must be a tensor of xtensor; wrap a std::vector or an Eigen matrix by xt::adapt, or specialise xloom::enable_tensor for its type
-// 10: a scan input or output must be a tensor of xtensor; wrap a std::vector or an Eigen matrix by xt::adapt, or specialise xloom::enable_tensor for its type
-// 11: a scan input or output must be a tensor of xtensor; wrap a std::vector or an Eigen matrix by xt::adapt, or specialise xloom::enable_tensor for its type
-// 12: a scan input or output must be a tensor of xtensor; wrap a std::vector or an Eigen matrix by xt::adapt, or specialise xloom::enable_tensor for its type
+// 9: a scan input or output must be a tensor: of xtensor, a std::vector, std::span or std::mdspan, of Eigen with <xloom/interop/eigen.hpp>, or of a type with xloom::enable_tensor
+// 10: a scan input or output must be a tensor: of xtensor, a std::vector, std::span or std::mdspan, of Eigen with <xloom/interop/eigen.hpp>, or of a type with xloom::enable_tensor
+// 11: a scan input or output must be a tensor: of xtensor, a std::vector, std::span or std::mdspan, of Eigen with <xloom/interop/eigen.hpp>, or of a type with xloom::enable_tensor
+// 12: a scan input or output must be a tensor: of xtensor, a std::vector, std::span or std::mdspan, of Eigen with <xloom/interop/eigen.hpp>, or of a type with xloom::enable_tensor
 // 13: states come first behind the body, std::tuple() where there are none
 // 14: states come first behind the body, std::tuple() where there are none
 // 15: a step holds one state and one scan output, each a value or a std::tuple of values; return scan_step{std::tuple{a, b}, y}, or scan_step{a, std::tuple{y, z}}
 // clang-format on
+#include <array>
 #include <tuple>
-#include <vector>
 
 #include <xloom/control_flow/loop.hpp>
 #include <xloom/control_flow/scan.hpp>
@@ -30,7 +30,7 @@ int main()
     [[maybe_unused]] xt::xtensor<float, 1> const h = xt::zeros<float>({4});
     [[maybe_unused]] xt::xtensor<float, 2> const x = xt::ones<float>({3, 4});
     [[maybe_unused]] xt::xtensor<float, 2> y = x, z = x;
-    [[maybe_unused]] std::vector<float> plain(3);
+    [[maybe_unused]] std::array<float, 3> plain{};
     [[maybe_unused]] auto const identity = [](auto const& state, auto const&) { return scan_step{state}; };
 #if CASE == 0
     // Two returns that make different types of step name the common one.

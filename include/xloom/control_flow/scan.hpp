@@ -118,7 +118,7 @@ auto scan(Body& body, Init&& init, Inputs const& scan_inputs, scan_options const
     if constexpr (satisfied<environment<takes<>, Env...>, fits_scan<Body, state, inputs, LeadingAxis>>()) {
         using step = bare<typename scan_call<Body, state, inputs, LeadingAxis>::result>;
         return detail::run_scan<step, static_length<inputs>::value, LeadingAxis>("xloom::scan", body,
-            state(static_cast<Init&&>(init)), detail::evaluated_inputs(scan_inputs), options);
+            detail::to_owned(static_cast<Init&&>(init)), detail::evaluated_inputs(scan_inputs), options);
     } else {
         return scan_result<state, std::tuple<>>{}; // a value, so that one mistake gives one error
     }

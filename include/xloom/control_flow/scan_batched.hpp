@@ -97,7 +97,7 @@ auto scan_batched(Body&& body, Init&& init, Inputs const& scan_inputs,
                       holds_sequence_lens<Lens>,
                       returns_step_by_rows<batch_rows, Body, state, inputs, Options, Env...>>()) {
         using step = bare<typename row_scan_call<batch_rows, Body, state, inputs>::result>;
-        return detail::run_scan_batched<step>(body, state(static_cast<Init&&>(init)),
+        return detail::run_scan_batched<step>(body, detail::to_owned(static_cast<Init&&>(init)),
             detail::evaluated_inputs(scan_inputs), sequence_lens,
             detail::options_of<scan_batched_options>(options), detail::policy_of(options, env...));
     } else {

@@ -171,7 +171,7 @@ auto scan_ragged(Body&& body, Init&& init, Inputs const& scan_inputs, Splits con
                       returns_step_by_rows<ragged_rows, Body, state, inputs, Env...>>()) {
         using step = bare<typename row_scan_call<ragged_rows, Body, state, inputs>::result>;
         auto const [splits] = detail::evaluated_inputs(std::tie(row_splits));
-        return detail::run_scan_ragged<step>(body, state(static_cast<Init&&>(init)),
+        return detail::run_scan_ragged<step>(body, detail::to_owned(static_cast<Init&&>(init)),
             detail::evaluated_inputs(scan_inputs), splits, detail::policy_of(env...));
     } else {
         return scan_result<state, std::tuple<>>{}; // a value, so that one mistake gives one error

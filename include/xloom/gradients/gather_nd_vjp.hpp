@@ -70,9 +70,9 @@ auto gather_nd_vjp(
 {
     using namespace detail;
     if constexpr (!satisfied<options_and_policy<gather_nd_vjp_options, Options, Env...>, shape_argument<Dims>,
-                      readable<Ct>, tuples_of_indices<Indices>, has_gradient<Ct>,
+                      readable<Ct>, integer_indices<Indices>, has_gradient<Ct>,
                       rank_of_result<Rank, Ct>>()) {
-        return owned_t<Ct>(ct); // a value, so that one mistake gives one error
+        return detail::to_owned(ct); // a value, so that one mistake gives one error
     } else {
         static constexpr std::string_view op = "xloom::gather_nd_vjp";
         auto const& given = detail::options_of<gather_nd_vjp_options>(options);
@@ -109,7 +109,7 @@ void gather_nd_vjp_into(
 {
     using namespace detail;
     if constexpr (satisfied<options_and_policy<gather_nd_vjp_options, Options, Env...>, readable<Ct>,
-                      tuples_of_indices<Indices>, has_gradient<Ct>, written_tensor<Output>,
+                      integer_indices<Indices>, has_gradient<Ct>, written_tensor<Output>,
                       output_of_items<Ct, Output>>()) {
         static constexpr std::string_view op = "xloom::gather_nd_vjp_into";
         auto const& given = detail::options_of<gather_nd_vjp_options>(options);

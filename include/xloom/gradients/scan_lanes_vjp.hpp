@@ -408,7 +408,7 @@ auto scan_lanes_vjp(Body&& body, BodyVjp&& body_vjp, Init&& init, Inputs const& 
         if constexpr (satisfied<has_lane_cotangents<state, inputs, ct_states, ct_outputs,
                                     leaves_t<decltype(bare<typename call::result>::scan_outputs)>>,
                           is_lane_vjp<vjp_call>, writes_by_reference<vjp_call>>())
-            detail::scan_lanes_vjp<state>(body, body_vjp, state(static_cast<Init&&>(init)),
+            detail::scan_lanes_vjp<state>(body, body_vjp, detail::to_owned(static_cast<Init&&>(init)),
                 detail::evaluated_inputs(scan_inputs), sequence_lens,
                 detail::evaluated_inputs(cotangents.ct_states),
                 detail::evaluated_inputs(cotangents.ct_outputs), gradient,

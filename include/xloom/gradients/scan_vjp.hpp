@@ -225,7 +225,7 @@ auto scan_vjp(Body&& body, BodyVjp&& body_vjp, Init&& init, Inputs&& scan_inputs
             pullback(std::forward<Body>(body), std::forward<BodyVjp>(body_vjp),
                 detail::hold(std::forward<Inputs>(scan_inputs)), detail::hold(std::forward<Params>(params)),
                 checkpoint_of(env...), options);
-        auto result = pullback.run_forward(state(std::forward<Init>(init)));
+        auto result = pullback.run_forward(detail::to_owned(std::forward<Init>(init)));
         return scan_vjp_result<state, decltype(result.scan_outputs), decltype(pullback)>{
             std::move(result.final_state), std::move(result.scan_outputs), std::move(pullback)};
     } else {

@@ -96,7 +96,7 @@ template <class Reduce, class Data, class Indices, class Updates, class Ct, clas
 consteval bool is_valid_scatter_nd_vjp()
 {
     return satisfied<options_and_policy<scatter_nd_vjp_options, Options, Env...>, readable<Ct, Data>,
-        tuples_of_indices<Indices>, has_gradient<Data>, cotangent_of<Data, Updates, Ct>,
+        integer_indices<Indices>, has_gradient<Data>, cotangent_of<Data, Updates, Ct>,
         known_gradient<Reduce>>();
 }
 

@@ -51,8 +51,8 @@ auto take_along_axis(X const& x, Indices const& indices, Options&& options = {},
 {
     using namespace detail;
     if constexpr (!satisfied<options_and_policy<along_axis_options, Options, Env...>, readable<X>,
-                      single_indices<Indices>>()) {
-        return owned_t<X>(x); // a value, so that one mistake gives one error
+                      integer_indices<Indices>>()) {
+        return detail::to_owned(x); // a value, so that one mistake gives one error
     } else {
         using T = item_t<X>;
         static constexpr std::string_view op = "xloom::take_along_axis";
@@ -101,7 +101,7 @@ void put_along_axis(X&& x, Indices const& indices, Values const& values, Options
 {
     using namespace detail;
     if constexpr (satisfied<options_and_policy<along_axis_options, Options, Env...>, written_tensor<X>,
-                      single_indices<Indices>, updates_of<X, broadcast_operand<Values>>>()) {
+                      integer_indices<Indices>, updates_of<X, broadcast_operand<Values>>>()) {
         using T = item_t<X>;
         static constexpr indexed_names op = {"xloom::put_along_axis", "x", "values"};
         auto const& given = detail::options_of<along_axis_options>(options);

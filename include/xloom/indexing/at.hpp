@@ -42,7 +42,7 @@ void at(Op&& op, X&& x, Indices const& indices, Updates const& updates, Options&
 {
     if constexpr (detail::satisfied<detail::options_and_policy<scatter_nd_options, Options, Env...>,
                       detail::written_tensor<X>, detail::reduction_of<std::remove_reference_t<Op>, X>,
-                      detail::single_indices<Indices>,
+                      detail::integer_indices<Indices>,
                       detail::updates_of<X, detail::broadcast_operand<Updates>>>())
         detail::scatter<true>({"xloom::at", "x"}, detail::check_at, op, x, indices, xloom::broadcast(updates),
             detail::rules_with(op, detail::options_of<scatter_nd_options>(options)),

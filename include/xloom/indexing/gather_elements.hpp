@@ -34,12 +34,12 @@ template <class Data, class Indices, class Options = gather_elements_options, cl
 auto gather_elements(Data const& data, Indices const& indices, Options&& options = {}, Env&&... env)
 {
     if constexpr (detail::satisfied<detail::options_and_policy<gather_elements_options, Options, Env...>,
-                      detail::readable<Data>, detail::single_indices<Indices>>())
+                      detail::readable<Data>, detail::integer_indices<Indices>>())
         return detail::gather<enable_tensor<detail::owned_t<Data>>::rank, detail::check_gather_elements>(
             "xloom::gather_elements", data, indices, detail::options_of<gather_elements_options>(options),
             detail::policy_of(options, env...));
     else
-        return detail::owned_t<Data>(data); // a value, so that one mistake gives one error
+        return detail::to_owned(data); // a value, so that one mistake gives one error
 }
 
 /// Gathers items of data into the caller's output, of any layout; with bounds::drop, dropped items keep their
@@ -53,7 +53,7 @@ void gather_elements_into(
     Data const& data, Indices const& indices, Output&& output, Options&& options = {}, Env&&... env)
 {
     if constexpr (detail::satisfied<detail::options_and_policy<gather_elements_options, Options, Env...>,
-                      detail::readable<Data>, detail::single_indices<Indices>, detail::written_tensor<Output>,
+                      detail::readable<Data>, detail::integer_indices<Indices>, detail::written_tensor<Output>,
                       detail::output_of_items<Data, Output>>())
         detail::gather_into<detail::check_gather_elements, detail::check_gather_elements_output>(
             "xloom::gather_elements_into", data, indices, output,

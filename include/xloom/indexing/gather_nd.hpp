@@ -35,13 +35,16 @@ template <std::size_t Rank = dynamic_rank, class Data, class Indices, class Opti
     class... Env>
 auto gather_nd(Data const& data, Indices const& indices, Options&& options = {}, Env&&... env)
 {
+    constexpr std::size_t index_rank = detail::static_rank<Indices>;
+    constexpr std::size_t rank =
+        detail::result_rank<Rank, Data, index_rank == 0 || index_rank == dynamic_rank ? dynamic_rank : index_rank - 1>;
     if constexpr (detail::satisfied<detail::options_and_policy<gather_nd_options, Options, Env...>,
-                      detail::readable<Data>, detail::tuples_of_indices<Indices>,
-                      detail::rank_of_result<Rank, Data>>())
-        return detail::gather<Rank, detail::check_gather_nd>("xloom::gather_nd", data, indices,
+                      detail::readable<Data>, detail::integer_indices<Indices>,
+                      detail::rank_of_result<rank, Data>>())
+        return detail::gather<rank, detail::check_gather_nd>("xloom::gather_nd", data, indices,
             detail::options_of<gather_nd_options>(options), detail::policy_of(options, env...));
     else
-        return detail::owned_t<Data>(data); // a value, so that one mistake gives one error
+        return detail::to_owned(data); // a value, so that one mistake gives one error
 }
 
 /// Returns the shape of gather_nd's output for data and indices of these shapes: the shape that
@@ -71,7 +74,7 @@ void gather_nd_into(
     Data const& data, Indices const& indices, Output&& output, Options&& options = {}, Env&&... env)
 {
     if constexpr (detail::satisfied<detail::options_and_policy<gather_nd_options, Options, Env...>,
-                      detail::readable<Data>, detail::tuples_of_indices<Indices>,
+                      detail::readable<Data>, detail::integer_indices<Indices>,
                       detail::written_tensor<Output>, detail::output_of_items<Data, Output>>())
         detail::gather_into<detail::check_gather_nd, detail::check_gather_output>("xloom::gather_nd_into",
             data, indices, output, detail::options_of<gather_nd_options>(options),

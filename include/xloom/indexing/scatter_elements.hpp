@@ -29,12 +29,12 @@ auto scatter_elements(std::string_view op, Reduce& reduce, Data&& data, Indices 
     Updates const& updates, Options const& options, Env const&... env)
 {
     if constexpr (satisfied<options_and_policy<scatter_elements_options, Options, Env...>,
-                      scatter_types<InPlace, single_indices<Indices>, Reduce, Data, Updates>>())
+                      scatter_types<InPlace, integer_indices<Indices>, Reduce, Data, Updates>>())
         return detail::scatter<InPlace>(op, check_scatter_elements, reduce, std::forward<Data>(data), indices,
             updates, detail::rules_with(reduce, options_of<scatter_elements_options>(options)),
             detail::policy_of(options, env...));
     else
-        return owned_t<Data>(data); // a value, so that one mistake gives one error
+        return detail::to_owned(data); // a value, so that one mistake gives one error
 }
 
 } // namespace detail

@@ -135,7 +135,8 @@ std::vector<std::int64_t> positions_of_true(std::string_view op, Mask const& mas
 ///     output[o, i, n] = x[o, indices[i], n]
 ///
 /// Shapes    x of any rank, with an axis of rank >= 1; indices of any rank, also a plain number. The output
-///           is an xt::xarray, with take<Rank> an xt::xtensor of that rank, or of your container's family.
+///           is an xt::xarray, with take<Rank> an xt::xtensor of that rank, or of x's family: from a
+///           std::vector and indices of one axis a std::vector.
 /// Types     x of any type, indices of any integer type. A negative index counts from the end of the axis.
 /// Options   axis (none: x is flattened in row-major order). bounds (check; clip is NumPy's mode='clip');
 ///           with drop, dropped slices are T{}.
@@ -156,16 +157,17 @@ template <std::size_t Rank = dynamic_rank, class X, class Indices, class Options
 auto take(X const& x, Indices const& indices, Options&& options = {}, Env&&... env)
 {
     using namespace detail;
+    constexpr std::size_t rank = result_rank<Rank, X, static_rank<Indices>>;
     if constexpr (!satisfied<options_and_policy<take_options, Options, Env...>, readable<X>,
-                      single_indices<Indices>, rank_of_result<Rank, X>>()) {
-        return owned_t<X>(x); // a value, so that one mistake gives one error
+                      integer_indices<Indices>, rank_of_result<rank, X>>()) {
+        return detail::to_owned(x); // a value, so that one mistake gives one error
     } else {
         static constexpr std::string_view op = "xloom::take";
         auto const& given = detail::options_of<take_options>(options);
         auto const [source, index_tensor] = detail::evaluated_inputs(std::tie(x, indices));
         check_rank(op, "x", detail::rank_of(source));
         check_rank(op, "indices", detail::rank_of(index_tensor));
-        return detail::take_of<Rank>(
+        return detail::take_of<rank>(
             op, source, index_tensor, given.axis, given.bounds, detail::policy_of(options, env...));
     }
 }
@@ -192,9 +194,10 @@ template <std::size_t Rank = dynamic_rank, class Mask, class X, class Options = 
 auto compress(Mask const& mask, X const& x, Options&& options = {}, Env&&... env)
 {
     using namespace detail;
+    constexpr std::size_t rank = result_rank<Rank, X, 1>;
     if constexpr (!satisfied<options_and_policy<compress_options, Options, Env...>, mask_operand<Mask>,
-                      readable<X>, rank_of_result<Rank, X>>()) {
-        return owned_t<X>(x); // a value, so that one mistake gives one error
+                      readable<X>, rank_of_result<rank, X>>()) {
+        return detail::to_owned(x); // a value, so that one mistake gives one error
     } else {
         static constexpr std::string_view op = "xloom::compress";
         auto const axis = detail::options_of<compress_options>(options).axis;
@@ -206,7 +209,7 @@ auto compress(Mask const& mask, X const& x, Options&& options = {}, Env&&... env
         std::vector<std::int64_t> const positions = detail::positions_of_true(op, bits, length);
         strided_items<std::int64_t const> const indices{
             positions.data(), {shape{positions.size()}, strides{1}}};
-        return detail::take_of<Rank>(
+        return detail::take_of<rank>(
             op, source, indices, axis, bounds::assume, detail::policy_of(options, env...));
     }
 }

@@ -161,7 +161,7 @@ auto tensor_scatter(Cache&& past_cache, Update const& update, tensor_scatter_inp
         return detail::run_tensor_scatter<false>("xloom::tensor_scatter", std::forward<Cache>(past_cache),
             update, inputs, options_of<tensor_scatter_options>(options), policy_of(options, env...));
     else
-        return owned_t<Cache>(past_cache); // a value, so that one mistake gives one error
+        return detail::to_owned(past_cache); // a value, so that one mistake gives one error
 }
 
 /// Runs TensorScatter in place: the cache is the caller's variable, or a view of one, of any layout.

@@ -18,7 +18,7 @@ namespace detail {
 
 /// The requirements of gather_nd_into over ranks.
 template <class Data, class Indices, class Output>
-using rank_gather_types = requirements<readable<Data>, tuples_of_indices<Indices>, written_tensor<Output>,
+using rank_gather_types = requirements<readable<Data>, integer_indices<Indices>, written_tensor<Output>,
     output_of_items<Data, Output>, sent_as_bytes<item_t<Data>>>;
 
 inline void check_no_batch(std::string_view op, gather_nd_options const& options)

@@ -25,7 +25,7 @@ struct rank_scatter_types {
         if constexpr (is_broadcast<Updates>)
             static_assert(
                 never<Updates>, "updates over ranks must be a tensor; broadcast() is not distributed");
-        else if constexpr (scatter_types<true, tuples_of_indices<Indices>, Reduce, Data, Updates>::holds())
+        else if constexpr (scatter_types<true, integer_indices<Indices>, Reduce, Data, Updates>::holds())
             return sent_as_bytes<item_t<Data>>::holds();
         return false;
     }

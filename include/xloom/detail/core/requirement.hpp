@@ -30,7 +30,7 @@ inline constexpr bool never = false;
 /// static_assert with its sentence. Those behind the first that fails are not instantiated, so that a mistake
 /// gives one error, on every compiler. The operator then returns a value instead of running.
 ///
-///     if constexpr (satisfied<readable<X>, single_indices<Indices>>())
+///     if constexpr (satisfied<readable<X>, integer_indices<Indices>>())
 template <class First, class... Rest>
 consteval bool satisfied()
 {

@@ -17,37 +17,21 @@ namespace xloom::inline XLOOM_ABI::detail {
 template <class X>
 inline constexpr bool holds_indices = std::integral<item_t<X>> && !std::is_same_v<item_t<X>, bool>;
 
-/// True if X can be passed as indices, whatever its item type: a tensor, or a number for one index; not a
-/// std::vector.
+/// True if X can be passed as indices, whatever its item type: a tensor, or a number for one index.
 template <class X>
 inline constexpr bool can_hold_indices = tensor<X> || lazy<X> || std::is_arithmetic_v<X>;
 
-/// Requires a tensor of integers, each of them an index, or one integer.
+/// Requires a tensor of integers, or one integer.
 template <class Indices>
-struct single_indices {
+struct integer_indices {
     static consteval bool holds()
     {
         if constexpr (!can_hold_indices<Indices>)
-            static_assert(
-                never<Indices>, "indices must be a tensor, not a std::vector; pass xt::adapt(indices)");
+            static_assert(never<Indices>, "indices must be a tensor of integers, or one integer");
         else if constexpr (!holds_indices<Indices>)
             static_assert(never<Indices>, "indices must hold integers");
         else
             return true;
-        return false;
-    }
-};
-
-/// Requires a tensor of integers whose last axis is that of index tuples.
-template <class Indices>
-struct tuples_of_indices {
-    static consteval bool holds()
-    {
-        if constexpr (can_hold_indices<Indices>)
-            return single_indices<Indices>::holds();
-        else
-            static_assert(never<Indices>, "indices must be a tensor, not a std::vector; pass "
-                                          "xt::adapt(indices, {n, k}) for n tuples of k");
         return false;
     }
 };
@@ -129,6 +113,20 @@ inline constexpr bool has_every_rank = expression<Data>;
 template <tensor Data>
     requires(!expression<Data>)
 inline constexpr bool has_every_rank<Data> = enable_tensor<Data>::rank == dynamic_rank;
+
+/// The static rank of an operand; dynamic_rank if there is none.
+template <class X>
+inline constexpr std::size_t static_rank = lazy<X> ? dynamic_rank : 0;
+template <tensor X>
+inline constexpr std::size_t static_rank<X> = enable_tensor<X>::rank;
+
+/// The rank of a result: Rank if it is named. Otherwise that of a result from X with one axis, unless X is of
+/// xtensor, whose results then have dynamic rank.
+template <std::size_t Rank, class X, std::size_t OfOneAxis>
+inline constexpr std::size_t result_rank = Rank;
+template <tensor X, std::size_t OfOneAxis>
+    requires(!expression<X> && enable_tensor<X>::rank == 1)
+inline constexpr std::size_t result_rank<dynamic_rank, X, OfOneAxis> = OfOneAxis;
 
 /// Requires that the rank of a result of X's family is known.
 template <std::size_t Rank, class X>

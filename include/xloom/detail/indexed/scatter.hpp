@@ -89,7 +89,7 @@ owned_t<Data> copy_of(std::string_view op, Data const& data)
 {
     using result_type = owned_t<Data>;
     check_result_size(op, "the result", detail::shape_of(data), sizeof(item_t<Data>), "Reduce a dimension.");
-    result_type copy(data);
+    result_type copy = detail::to_owned(data);
     if (detail::is_copied(data, copy))
         return copy;
     if constexpr (requires(shape const& dims) { enable_tensor<result_type>::make(dims); }) {

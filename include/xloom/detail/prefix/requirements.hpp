@@ -40,8 +40,7 @@ struct with_an_axis {
         constexpr bool is_valid =
             ((is_flat<bare<Xs>> && leaf_count<Xs> != 0 && every_leaf<may_have_an_axis, leaves_t<Xs>>)&&...);
         static_assert(is_valid,
-            "an operand must be a tensor with at least one axis, several of them a flat std::tuple; wrap a "
-            "std::vector by xt::adapt");
+            "an operand must be a tensor with at least one axis, several of them a flat std::tuple");
         return is_valid;
     }
 };

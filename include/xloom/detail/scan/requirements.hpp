@@ -58,13 +58,13 @@ struct updated {
 
 /// Requires no contiguous memory that is not a tensor.
 template <class Leaves>
-struct of_xtensor {
+struct of_tensors {
     static consteval bool holds()
     {
         constexpr bool is_valid = every_leaf<is_no_foreign_memory, Leaves>;
         static_assert(is_valid,
-            "a scan input or output must be a tensor of xtensor; wrap a std::vector or an Eigen matrix by "
-            "xt::adapt, or specialise xloom::enable_tensor for its type");
+            "a scan input or output must be a tensor: of xtensor, a std::vector, std::span or std::mdspan, of "
+            "Eigen with <xloom/interop/eigen.hpp>, or of a type with xloom::enable_tensor");
         return is_valid;
     }
 };
@@ -75,7 +75,7 @@ template <class Inputs, std::size_t Axes = 1>
 struct scanned_inputs {
     static consteval bool holds()
     {
-        if constexpr (!of_xtensor<Inputs>::holds())
+        if constexpr (!of_tensors<Inputs>::holds())
             return false;
         else if constexpr (Axes == 1 && !every_leaf<may_have_an_axis, Inputs>)
             static_assert(never<scanned_inputs>,
@@ -106,7 +106,7 @@ struct written_by_body {
     static consteval bool holds()
     {
         using outputs = leaves_t<Outputs>;
-        if constexpr (!of_xtensor<outputs>::holds())
+        if constexpr (!of_tensors<outputs>::holds())
             return false;
         else if constexpr (Axes == 1 && !every_leaf<is_scan_output, outputs>)
             static_assert(

@@ -36,7 +36,7 @@ struct recycled<xt::xarray_container<xt::uvector<Item, Allocator>, Layout, Shape
 /// the small tensors that bodies return. The values are copied into states and outputs at once.
 template <class T>
 struct stored {
-    using owner = owned_t<T>;
+    using owner = std::conditional_t<std::is_constructible_v<owned_t<T>, T>, owned_t<T>, bare<T>>;
     static constexpr bool is_copied =
         lazy<bare<T>> || tensor_view<bare<T>> || (std::is_lvalue_reference_v<T> && tensor<bare<T>>);
     using type = typename std::conditional_t<is_copied, recycled<owner>, std::type_identity<owner>>::type;

@@ -20,7 +20,7 @@ inline constexpr bool is_tuple<std::tuple<Ts...>> = true;
 template <class T>
 inline constexpr bool is_sequence = false;
 template <class T, class Allocator>
-inline constexpr bool is_sequence<std::vector<T, Allocator>> = true;
+inline constexpr bool is_sequence<std::vector<T, Allocator>> = !tensor<std::vector<T, Allocator>>;
 
 template <class T>
 inline constexpr bool is_optional = false;
@@ -86,5 +86,24 @@ template <class... Ts>
 struct owned<std::tuple<Ts...>> {
     using type = std::tuple<owned_t<Ts>...>;
 };
+
+/// Returns a value that owns its items, or a std::tuple of such values: `value`, moved if it is an rvalue, or
+/// a copy of what a view refers to.
+template <class T>
+owned_t<T> to_owned(T&& value)
+{
+    using result_type = owned_t<T>;
+    if constexpr (std::is_constructible_v<result_type, T>) {
+        return result_type(std::forward<T>(value));
+    } else if constexpr (is_tuple<bare<T>>) {
+        return std::apply(
+            [](auto&&... each) { return result_type(detail::to_owned(std::forward<decltype(each)>(each))...); },
+            std::forward<T>(value));
+    } else {
+        result_type copy = enable_tensor<result_type>::make(detail::shape_of(value));
+        detail::copy_items(value, copy);
+        return copy;
+    }
+}
 
 } // namespace xloom::inline XLOOM_ABI::detail

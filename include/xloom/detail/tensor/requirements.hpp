@@ -27,8 +27,8 @@ struct readable {
     {
         constexpr bool is_valid = ((tensor<Xs> || lazy<Xs>)&&...);
         static_assert(is_valid,
-            "an operand must be a tensor of xtensor; wrap a std::vector or an Eigen matrix by xt::adapt, or "
-            "specialise xloom::enable_tensor for its type");
+            "an operand must be a tensor: of xtensor, a std::vector, std::span or std::mdspan, of Eigen with "
+            "<xloom/interop/eigen.hpp>, or of a type with xloom::enable_tensor");
         return is_valid;
     }
 };

@@ -119,7 +119,7 @@ struct splits_of_rows {
         constexpr bool is_valid = is_row_splits<Splits>;
         static_assert(is_valid,
             "row_splits and segment_ids must be tensors of integers with one axis, row_splits behind the "
-            "inputs; wrap a std::vector by xt::adapt");
+            "inputs");
         return is_valid;
     }
 };

@@ -3,6 +3,7 @@
 // XLOOM_NO_XTENSOR, which the headers of cells permit, xtensor is not included.
 
 #include <xloom/detail/tensor/borrowed.hpp>
+#include <xloom/detail/tensor/std_containers.hpp>
 #include <xloom/detail/tensor/tensor_traits.hpp>
 
 #ifndef XLOOM_NO_XTENSOR

@@ -13,6 +13,7 @@
 
 #include <xloom/detail/core/shape.hpp>
 #include <xloom/detail/kernel/strided_copy.hpp>
+#include <xloom/detail/tensor/borrowed.hpp>
 
 namespace xloom::inline XLOOM_ABI {
 
@@ -26,8 +27,8 @@ namespace xloom::inline XLOOM_ABI {
 ///     template <std::size_t Rank> using rebind = ...; // the same family with another rank (dynamic_rank: T)
 ///     static constexpr bool is_row_major = true; // optional: T has size() items, contiguous and row-major
 ///
-/// Specialised here for every xtensor expression whose items are in memory: xarray, xtensor, xtensor_fixed,
-/// their adaptors, strided views.
+/// Specialised here for every xtensor expression whose items are in memory (xarray, xtensor, xtensor_fixed,
+/// their adaptors, strided views), std::vector, std::span and std::mdspan.
 template <class T>
 struct enable_tensor;
 
@@ -59,9 +60,9 @@ namespace detail {
 template <class T>
 concept lazy = expression<T> && !tensor<T>;
 
-/// A tensor that does not own its items: an xtensor adaptor or view.
+/// A tensor that does not own its items: an xtensor adaptor or view, a std::span, a std::mdspan.
 template <class T>
-concept tensor_view = tensor<T> && expression<T> && !is_xcontainer<bare<T>>;
+concept tensor_view = tensor<T> && (expression<T> ? !is_xcontainer<bare<T>> : is_borrowed<bare<T>>);
 
 /// The type of one item of a tensor; for a scalar T itself.
 template <class T>
