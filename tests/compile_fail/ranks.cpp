@@ -20,8 +20,8 @@
 // 18: behind the operands, outputs and options of an operator over ranks come a distributed_axis and at most one policy, in any order
 // 19: the elements must have a sum and a zero
 // clang-format on
-#include <string>
 #include <array>
+#include <string>
 
 #include <xloom/ranks/distributed_associative_scan.hpp>
 #include <xloom/ranks/distributed_gather_nd.hpp>

@@ -286,7 +286,8 @@ int main()
     xloom::loop_vjp_into(trip, trip_vjp, w, kept, ct_trip, by_trip);
 #elif CASE == 61
     auto const generic = [](auto, auto, auto const& list) { return xloom::loop_step{false, list}; };
-    static_cast<void>(xloom::loop_vjp(generic, xloom::recorded_with<tape>(), std::vector{xt::xtensor<double, 1>{1, 2}}));
+    static_cast<void>(
+        xloom::loop_vjp(generic, xloom::recorded_with<tape>(), std::vector{xt::xtensor<double, 1>{1, 2}}));
 #elif CASE == 62
     xloom::scan_vjp_into(body, body_vjp, x, w, residuals, cts, by.init(ct_h, ct_w));
 #elif CASE == 63

@@ -211,8 +211,8 @@ auto loop(Body&& body, Init&& init, Options&& options = {}, Env&&...)
     if constexpr (satisfied<behind_operands<loop_options, takes<>, Options, Env...>,
                       fits_loop<Body, state>>()) {
         using step = bare<typename loop_call<Body, state>::result>;
-        return detail::run_loop<step>(
-            "xloom::loop", body, detail::to_owned(static_cast<Init&&>(init)), detail::options_of<loop_options>(options));
+        return detail::run_loop<step>("xloom::loop", body, detail::to_owned(static_cast<Init&&>(init)),
+            detail::options_of<loop_options>(options));
     } else {
         return loop_result<state, std::tuple<>>{}; // a value, so that one mistake gives one error
     }

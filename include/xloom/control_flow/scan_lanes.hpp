@@ -113,8 +113,8 @@ auto scan_lanes(Body&& body, Init&& init, Inputs const& scan_inputs, Lens const&
                       single_lane_states<leaves_t<state>>, holds_sequence_lens<Lens>,
                       takes_lanes<lane_step_call<body_type, leaves_t<state>, inputs>, call>,
                       returns_scan_step<call>, steps_lanes<leaves_t<state>, call>>())
-        return detail::run_scan_lanes<bare<typename call::result>>(body, detail::to_owned(static_cast<Init&&>(init)),
-            detail::evaluated_inputs(scan_inputs), sequence_lens,
+        return detail::run_scan_lanes<bare<typename call::result>>(body,
+            detail::to_owned(static_cast<Init&&>(init)), detail::evaluated_inputs(scan_inputs), sequence_lens,
             detail::options_of<scan_lanes_options>(options), detail::policy_of(options, env...));
     else
         return scan_result<state, std::tuple<>>{}; // a value, so that one mistake gives one error

@@ -70,8 +70,7 @@ auto gather_nd_vjp(
 {
     using namespace detail;
     if constexpr (!satisfied<options_and_policy<gather_nd_vjp_options, Options, Env...>, shape_argument<Dims>,
-                      readable<Ct>, integer_indices<Indices>, has_gradient<Ct>,
-                      rank_of_result<Rank, Ct>>()) {
+                      readable<Ct>, integer_indices<Indices>, has_gradient<Ct>, rank_of_result<Rank, Ct>>()) {
         return detail::to_owned(ct); // a value, so that one mistake gives one error
     } else {
         static constexpr std::string_view op = "xloom::gather_nd_vjp";

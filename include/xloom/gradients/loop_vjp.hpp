@@ -190,8 +190,8 @@ auto loop_vjp(Body&& body, BodyVjp&& body_vjp, Init&& init, Params&& params = {}
         loop_pullback<bare<typename call::result>, std::decay_t<Body>, std::decay_t<BodyVjp>, Init, Params>
             pullback(std::forward<Body>(body), std::forward<BodyVjp>(body_vjp),
                 detail::hold(std::forward<Params>(params)), checkpoint_of(options, env...));
-        auto result =
-            pullback.run_forward(detail::to_owned(std::forward<Init>(init)), detail::options_of<loop_options>(options));
+        auto result = pullback.run_forward(
+            detail::to_owned(std::forward<Init>(init)), detail::options_of<loop_options>(options));
         return loop_vjp_result<state, decltype(result.scan_outputs), decltype(pullback)>{
             std::move(result.final_state), std::move(result.scan_outputs), std::move(pullback), result.cond,
             result.trip_count, result.stopped};

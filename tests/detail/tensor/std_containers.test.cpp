@@ -19,8 +19,8 @@
 namespace std_containers_test {
 
 using namespace xloom;
-using support::make_mdspan;
 using std::vector;
+using support::make_mdspan;
 
 namespace {
 
@@ -119,9 +119,11 @@ TEST_CASE("a carried vector may grow")
     auto const result = loop(append, vector<std::int64_t>{7});
     CHECK(result.final_state == vector<std::int64_t>{7, 0, 1, 4});
     vector<std::int64_t> unchanged = {1, 2};
-    CHECK_THROWS_WITH_AS(loop([](std::int64_t, bool, vector<std::int64_t> const& v) {
-                             return loop_step{v.size() < 4, vector<std::int64_t>(v.size() + 1), v};
-                         }, unchanged),
+    CHECK_THROWS_WITH_AS(loop(
+                             [](std::int64_t, bool, vector<std::int64_t> const& v) {
+                                 return loop_step{v.size() < 4, vector<std::int64_t>(v.size() + 1), v};
+                             },
+                             unchanged),
         doctest::Contains("[3]"), body_error);
 }
 
@@ -180,7 +182,10 @@ TEST_CASE("an mdspan of any strides is read and written where it is")
     CHECK(sum == 3);
     CHECK(out == vector<double>{1, 6, -1, -1, 3, 12, -1, -1, 5, 18, -1, -1});
 
-    auto const [last, rows] = scan([](matrix s, auto const& row) { return scan_step{s + row, row}; },
+    auto const [last, rows] = scan(
+        [](matrix s, auto const& row) {
+            return scan_step{s + row, row};
+        },
         matrix{{1, 1, 1}}, make_mdspan<double const, 3>(items.data(), {2, 1, 3}, {1, 0, 2}));
     CHECK(last == matrix{{4, 8, 12}});
     CHECK(rows == xt::xtensor<double, 3>{{{1, 3, 5}}, {{2, 4, 6}}});

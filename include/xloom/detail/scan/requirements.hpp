@@ -63,7 +63,8 @@ struct of_tensors {
     {
         constexpr bool is_valid = every_leaf<is_no_foreign_memory, Leaves>;
         static_assert(is_valid,
-            "a scan input or output must be a tensor: of xtensor, a std::vector, std::span or std::mdspan, of "
+            "a scan input or output must be a tensor: of xtensor, a std::vector, std::span or std::mdspan, "
+            "of "
             "Eigen with <xloom/interop/eigen.hpp>, or of a type with xloom::enable_tensor");
         return is_valid;
     }

@@ -97,7 +97,9 @@ owned_t<T> to_owned(T&& value)
         return result_type(std::forward<T>(value));
     } else if constexpr (is_tuple<bare<T>>) {
         return std::apply(
-            [](auto&&... each) { return result_type(detail::to_owned(std::forward<decltype(each)>(each))...); },
+            [](auto&&... each) {
+                return result_type(detail::to_owned(std::forward<decltype(each)>(each))...);
+            },
             std::forward<T>(value));
     } else {
         result_type copy = enable_tensor<result_type>::make(detail::shape_of(value));

@@ -48,7 +48,9 @@ concept strided_mdspan = requires(T const& view, typename T::index_type axis) {
     requires always_strided<typename T::mapping_type>;
     requires std::same_as<decltype(view.data_handle()), typename T::element_type* const&> ||
                  std::same_as<decltype(view.data_handle()), typename T::element_type*>;
-    { T::rank() } -> std::convertible_to<std::size_t>;
+    {
+        T::rank()
+    } -> std::convertible_to<std::size_t>;
     view.extent(0);
 };
 
