@@ -1,8 +1,7 @@
 #pragma once
-// All public headers; of those that require another library xloom/interop/tbb.hpp (oneTBB) only if
-// XLOOM_USE_TBB is defined, xloom/interop/adolc.hpp (ADOL-C) only if XLOOM_USE_ADOLC is,
-// xloom/interop/sacado.hpp (Sacado) only if XLOOM_USE_SACADO is, and xloom/ranks/mpi.hpp (MPI) only if
-// XLOOM_USE_MPI is.
+// All public headers; of those that require another library only the ones whose macro is defined: for
+// xloom/interop/ XLOOM_USE_ADOLC, XLOOM_USE_DLPACK, XLOOM_USE_EIGEN, XLOOM_USE_SACADO and XLOOM_USE_TBB
+// (oneTBB), for xloom/ranks/mpi.hpp XLOOM_USE_MPI.
 
 #include <xloom/control_flow.hpp>
 #include <xloom/gradients.hpp>
@@ -18,6 +17,12 @@
 
 #ifdef XLOOM_USE_ADOLC
 #include <xloom/interop/adolc.hpp>
+#endif
+#ifdef XLOOM_USE_DLPACK
+#include <xloom/interop/dlpack.hpp>
+#endif
+#ifdef XLOOM_USE_EIGEN
+#include <xloom/interop/eigen.hpp>
 #endif
 #ifdef XLOOM_USE_MPI
 #include <xloom/ranks/mpi.hpp>

@@ -1,9 +1,9 @@
 #pragma once
 // xloom 0.1.0 in one file: structured recurrences with exact ONNX semantics, on xtensor.
 //
-// Needs C++20, xtensor 0.24.3 or newer with its xtl, and xsimd 8.1 or newer. With XLOOM_USE_TBB defined it holds tbb_policy, too, and
-// needs oneTBB, with XLOOM_USE_ADOLC adolc_tape and ADOL-C, with XLOOM_USE_SACADO sacado_tape and Sacado. Made by scripts/single-include from
-// the headers below include/: change those.
+// Needs C++20, xtensor 0.24.3 or newer with its xtl, and xsimd 8.1 or newer. With one of XLOOM_USE_ADOLC, XLOOM_USE_DLPACK,
+// XLOOM_USE_EIGEN, XLOOM_USE_SACADO and XLOOM_USE_TBB defined, it also holds what needs that library. Made by scripts/single-include from the
+// headers below include/: change those.
 //
 // BSD 3-Clause License
 //
@@ -75,10 +75,9 @@
 #include <version>
 
 // ==== xloom/xloom.hpp ====
-// All public headers; of those that require another library xloom/interop/tbb.hpp (oneTBB) only if
-// XLOOM_USE_TBB is defined, xloom/interop/adolc.hpp (ADOL-C) only if XLOOM_USE_ADOLC is,
-// xloom/interop/sacado.hpp (Sacado) only if XLOOM_USE_SACADO is, and xloom/ranks/mpi.hpp (MPI) only if
-// XLOOM_USE_MPI is.
+// All public headers; of those that require another library only the ones whose macro is defined: for
+// xloom/interop/ XLOOM_USE_ADOLC, XLOOM_USE_DLPACK, XLOOM_USE_EIGEN, XLOOM_USE_SACADO and XLOOM_USE_TBB
+// (oneTBB), for xloom/ranks/mpi.hpp XLOOM_USE_MPI.
 
 // ==== xloom/control_flow.hpp ====
 // If, Loop and Scan: bodies of the caller's, called once, until a condition ends it, or along an axis.
@@ -521,7 +520,7 @@ inline constexpr bool never = false;
 /// static_assert with its sentence. Those behind the first that fails are not instantiated, so that a mistake
 /// gives one error, on every compiler. The operator then returns a value instead of running.
 ///
-///     if constexpr (satisfied<readable<X>, single_indices<Indices>>())
+///     if constexpr (satisfied<readable<X>, integer_indices<Indices>>())
 template <class First, class... Rest>
 consteval bool satisfied()
 {
@@ -1715,6 +1714,10 @@ inline constexpr bool outlives_expression =
 
 } // namespace xloom::inline XLOOM_ABI::detail
 
+// ==== xloom/detail/tensor/std_containers.hpp ====
+// The standard library's containers and views as tensors: std::vector, std::span and std::mdspan, which is
+// known by its members, so that <mdspan> need not exist.
+
 // ==== xloom/detail/tensor/tensor_traits.hpp ====
 // The tensor concepts, and the traits of tensors: items, shape, layout, owning type. Without xtensor.
 
@@ -1730,8 +1733,8 @@ namespace xloom::inline XLOOM_ABI {
 ///     template <std::size_t Rank> using rebind = ...; // the same family with another rank (dynamic_rank: T)
 ///     static constexpr bool is_row_major = true; // optional: T has size() items, contiguous and row-major
 ///
-/// Specialised here for every xtensor expression whose items are in memory: xarray, xtensor, xtensor_fixed,
-/// their adaptors, strided views.
+/// Specialised here for every xtensor expression whose items are in memory (xarray, xtensor, xtensor_fixed,
+/// their adaptors, strided views), std::vector, std::span and std::mdspan.
 template <class T>
 struct enable_tensor;
 
@@ -1763,9 +1766,9 @@ namespace detail {
 template <class T>
 concept lazy = expression<T> && !tensor<T>;
 
-/// A tensor that does not own its items: an xtensor adaptor or view.
+/// A tensor that does not own its items: an xtensor adaptor or view, a std::span, a std::mdspan.
 template <class T>
-concept tensor_view = tensor<T> && expression<T> && !is_xcontainer<bare<T>>;
+concept tensor_view = tensor<T> && (expression<T> ? !is_xcontainer<bare<T>> : is_borrowed<bare<T>>);
 
 /// The type of one item of a tensor; for a scalar T itself.
 template <class T>
@@ -1921,14 +1924,6 @@ void copy_items(From const& from, To& to)
 } // namespace xloom::inline XLOOM_ABI
 
 #ifndef XLOOM_NO_XTENSOR
-
-// ==== xloom/detail/tensor/expressions.hpp ====
-// xtensor's expressions as tensors: those whose items are in memory, and those that compute their items.
-
-#include <algorithm>
-#include <array>
-#include <type_traits>
-#include <utility>
 
 // ==== xloom/detail/tensor/element_view.hpp ====
 // The view of one element of a tensor that a body receives: a row-major xtensor expression over memory that
@@ -2251,6 +2246,134 @@ private:
 };
 
 } // namespace xloom::inline XLOOM_ABI
+#endif
+
+namespace xloom::inline XLOOM_ABI {
+
+namespace detail {
+
+/// True if a std::vector<T> is a tensor of rank 1. One of tensors is a sequence, and std::vector<bool> has no
+/// bools in memory.
+template <class T>
+inline constexpr bool is_vector_item = !tensor<T> && !expression<T>;
+template <>
+inline constexpr bool is_vector_item<bool> = false;
+template <class T>
+inline constexpr bool is_vector_item<std::optional<T>> = false;
+template <class T, class Allocator>
+inline constexpr bool is_vector_item<std::vector<T, Allocator>> = false;
+template <class... Ts>
+inline constexpr bool is_vector_item<std::tuple<Ts...>> = false;
+
+/// True for a mapping of indices to offsets that has strides, whatever its extents.
+template <class Mapping>
+concept always_strided = requires { requires Mapping::is_always_strided(); };
+
+/// A std::mdspan, or an implementation of it such as Kokkos', whose items are in memory at fixed strides.
+template <class T>
+concept strided_mdspan = requires(T const& view, typename T::index_type axis) {
+    typename T::accessor_type;
+    typename T::element_type;
+    requires always_strided<typename T::mapping_type>;
+    requires std::same_as<decltype(view.data_handle()), typename T::element_type* const&> ||
+                 std::same_as<decltype(view.data_handle()), typename T::element_type*>;
+    {
+        T::rank()
+    } -> std::convertible_to<std::size_t>;
+    view.extent(0);
+};
+
+template <strided_mdspan T>
+inline constexpr bool is_borrowed<T> = true;
+
+} // namespace detail
+
+/// A std::vector of items is a tensor of rank 1.
+template <class T, class Allocator>
+    requires detail::is_vector_item<T>
+struct enable_tensor<std::vector<T, Allocator>> {
+    using value_type = T;
+    static constexpr std::size_t rank = 1;
+    static constexpr bool is_row_major = true;
+
+    static T* data(std::vector<T, Allocator>& items) { return items.data(); }
+    static T const* data(std::vector<T, Allocator> const& items) { return items.data(); }
+    static std::array<std::size_t, 1> shape(std::vector<T, Allocator> const& items) { return {items.size()}; }
+    static std::array<std::ptrdiff_t, 1> strides(std::vector<T, Allocator> const&) { return {1}; }
+    static std::vector<T, Allocator> make(xloom::shape const& dims)
+    {
+        return std::vector<T, Allocator>(dims[0]);
+    }
+
+#ifndef XLOOM_NO_XTENSOR
+    template <std::size_t Rank>
+    using rebind = std::conditional_t<Rank == 1, std::vector<T, Allocator>,
+        typename detail::temporary_of<T, typename element_view<T, Rank>::shape_type>::type>;
+#endif
+};
+
+/// A std::span is a tensor of rank 1. As with xtensor's views, a const one is read, not written.
+template <class T, std::size_t Extent>
+struct enable_tensor<std::span<T, Extent>> {
+    using value_type = std::remove_cv_t<T>;
+    static constexpr std::size_t rank = 1;
+    static constexpr bool is_row_major = true;
+
+    static T* data(std::span<T, Extent>& items) { return items.data(); }
+    static T const* data(std::span<T, Extent> const& items) { return items.data(); }
+    static std::array<std::size_t, 1> shape(std::span<T, Extent> const& items) { return {items.size()}; }
+    static std::array<std::ptrdiff_t, 1> strides(std::span<T, Extent> const&) { return {1}; }
+};
+
+/// A std::mdspan is a tensor of its rank, for every layout with strides and a pointer to its items; a const
+/// one is read.
+template <detail::strided_mdspan T>
+struct enable_tensor<T> {
+    using value_type = std::remove_cv_t<typename T::element_type>;
+    static constexpr std::size_t rank = T::rank();
+
+    static typename T::element_type* data(T& view) { return view.data_handle(); }
+    static typename T::element_type const* data(T const& view) { return view.data_handle(); }
+    static std::array<std::size_t, rank> shape(T const& view)
+    {
+        return of_axes<std::size_t>([&](auto axis) { return view.extent(axis); });
+    }
+    static std::array<std::ptrdiff_t, rank> strides(T const& view)
+    {
+        return of_axes<std::ptrdiff_t>([&](auto axis) { return view.stride(axis); });
+    }
+
+private:
+    template <class Number, class F>
+    static std::array<Number, rank> of_axes(F const& f)
+    {
+        return [&]<std::size_t... Axis>(std::index_sequence<Axis...>) {
+            return std::array<Number, rank>{
+                static_cast<Number>(f(std::integral_constant<std::size_t, Axis>()))...};
+        }(std::make_index_sequence<rank>());
+    }
+};
+
+namespace detail {
+
+/// A copy of a std::span is a std::vector.
+template <class T, std::size_t Extent>
+struct owned<std::span<T, Extent>> {
+    using type = std::vector<std::remove_cv_t<T>>;
+};
+
+} // namespace detail
+} // namespace xloom::inline XLOOM_ABI
+
+#ifndef XLOOM_NO_XTENSOR
+
+// ==== xloom/detail/tensor/expressions.hpp ====
+// xtensor's expressions as tensors: those whose items are in memory, and those that compute their items.
+
+#include <algorithm>
+#include <array>
+#include <type_traits>
+#include <utility>
 
 namespace xt {
 
@@ -2410,7 +2533,7 @@ inline constexpr bool is_tuple<std::tuple<Ts...>> = true;
 template <class T>
 inline constexpr bool is_sequence = false;
 template <class T, class Allocator>
-inline constexpr bool is_sequence<std::vector<T, Allocator>> = true;
+inline constexpr bool is_sequence<std::vector<T, Allocator>> = !tensor<std::vector<T, Allocator>>;
 
 template <class T>
 inline constexpr bool is_optional = false;
@@ -2477,6 +2600,27 @@ struct owned<std::tuple<Ts...>> {
     using type = std::tuple<owned_t<Ts>...>;
 };
 
+/// Returns a value that owns its items, or a std::tuple of such values: `value`, moved if it is an rvalue, or
+/// a copy of what a view refers to.
+template <class T>
+owned_t<T> to_owned(T&& value)
+{
+    using result_type = owned_t<T>;
+    if constexpr (std::is_constructible_v<result_type, T>) {
+        return result_type(std::forward<T>(value));
+    } else if constexpr (is_tuple<bare<T>>) {
+        return std::apply(
+            [](auto&&... each) {
+                return result_type(detail::to_owned(std::forward<decltype(each)>(each))...);
+            },
+            std::forward<T>(value));
+    } else {
+        result_type copy = enable_tensor<result_type>::make(detail::shape_of(value));
+        detail::copy_items(value, copy);
+        return copy;
+    }
+}
+
 } // namespace xloom::inline XLOOM_ABI::detail
 
 namespace xloom::inline XLOOM_ABI {
@@ -2507,7 +2651,7 @@ struct recycled<xt::xarray_container<xt::uvector<Item, Allocator>, Layout, Shape
 /// the small tensors that bodies return. The values are copied into states and outputs at once.
 template <class T>
 struct stored {
-    using owner = owned_t<T>;
+    using owner = std::conditional_t<std::is_constructible_v<owned_t<T>, T>, owned_t<T>, bare<T>>;
     static constexpr bool is_copied =
         lazy<bare<T>> || tensor_view<bare<T>> || (std::is_lvalue_reference_v<T> && tensor<bare<T>>);
     using type = typename std::conditional_t<is_copied, recycled<owner>, std::type_identity<owner>>::type;
@@ -5152,8 +5296,8 @@ struct readable {
     {
         constexpr bool is_valid = ((tensor<Xs> || lazy<Xs>)&&...);
         static_assert(is_valid,
-            "an operand must be a tensor of xtensor; wrap a std::vector or an Eigen matrix by xt::adapt, or "
-            "specialise xloom::enable_tensor for its type");
+            "an operand must be a tensor: of xtensor, a std::vector, std::span or std::mdspan, of Eigen with "
+            "<xloom/interop/eigen.hpp>, or of a type with xloom::enable_tensor");
         return is_valid;
     }
 };
@@ -5209,7 +5353,8 @@ using is_in_memory = std::bool_constant<!lazy<X>>;
 template <class X>
 concept has_data_and_size = requires(X const& x) { x.data() + x.size(); };
 
-/// False for contiguous memory that is not a tensor here, such as a std::vector or an Eigen matrix.
+/// False for contiguous memory that is not a tensor here, such as a std::array, or an Eigen matrix without its
+/// header.
 template <class X>
 struct is_no_foreign_memory : std::bool_constant<!has_data_and_size<X>> {};
 template <class X>
@@ -5621,13 +5766,14 @@ struct updated {
 
 /// Requires no contiguous memory that is not a tensor.
 template <class Leaves>
-struct of_xtensor {
+struct of_tensors {
     static consteval bool holds()
     {
         constexpr bool is_valid = every_leaf<is_no_foreign_memory, Leaves>;
         static_assert(is_valid,
-            "a scan input or output must be a tensor of xtensor; wrap a std::vector or an Eigen matrix by "
-            "xt::adapt, or specialise xloom::enable_tensor for its type");
+            "a scan input or output must be a tensor: of xtensor, a std::vector, std::span or std::mdspan, "
+            "of "
+            "Eigen with <xloom/interop/eigen.hpp>, or of a type with xloom::enable_tensor");
         return is_valid;
     }
 };
@@ -5638,7 +5784,7 @@ template <class Inputs, std::size_t Axes = 1>
 struct scanned_inputs {
     static consteval bool holds()
     {
-        if constexpr (!of_xtensor<Inputs>::holds())
+        if constexpr (!of_tensors<Inputs>::holds())
             return false;
         else if constexpr (Axes == 1 && !every_leaf<may_have_an_axis, Inputs>)
             static_assert(never<scanned_inputs>,
@@ -5669,7 +5815,7 @@ struct written_by_body {
     static consteval bool holds()
     {
         using outputs = leaves_t<Outputs>;
-        if constexpr (!of_xtensor<outputs>::holds())
+        if constexpr (!of_tensors<outputs>::holds())
             return false;
         else if constexpr (Axes == 1 && !every_leaf<is_scan_output, outputs>)
             static_assert(
@@ -6231,8 +6377,8 @@ auto loop(Body&& body, Init&& init, Options&& options = {}, Env&&...)
     if constexpr (satisfied<behind_operands<loop_options, takes<>, Options, Env...>,
                       fits_loop<Body, state>>()) {
         using step = bare<typename loop_call<Body, state>::result>;
-        return detail::run_loop<step>(
-            "xloom::loop", body, state(static_cast<Init&&>(init)), detail::options_of<loop_options>(options));
+        return detail::run_loop<step>("xloom::loop", body, detail::to_owned(static_cast<Init&&>(init)),
+            detail::options_of<loop_options>(options));
     } else {
         return loop_result<state, std::tuple<>>{}; // a value, so that one mistake gives one error
     }
@@ -12684,7 +12830,7 @@ auto scan(Body& body, Init&& init, Inputs const& scan_inputs, scan_options const
     if constexpr (satisfied<environment<takes<>, Env...>, fits_scan<Body, state, inputs, LeadingAxis>>()) {
         using step = bare<typename scan_call<Body, state, inputs, LeadingAxis>::result>;
         return detail::run_scan<step, static_length<inputs>::value, LeadingAxis>("xloom::scan", body,
-            state(static_cast<Init&&>(init)), detail::evaluated_inputs(scan_inputs), options);
+            detail::to_owned(static_cast<Init&&>(init)), detail::evaluated_inputs(scan_inputs), options);
     } else {
         return scan_result<state, std::tuple<>>{}; // a value, so that one mistake gives one error
     }
@@ -13084,7 +13230,7 @@ auto scan_batched(Body&& body, Init&& init, Inputs const& scan_inputs,
                       holds_sequence_lens<Lens>,
                       returns_step_by_rows<batch_rows, Body, state, inputs, Options, Env...>>()) {
         using step = bare<typename row_scan_call<batch_rows, Body, state, inputs>::result>;
-        return detail::run_scan_batched<step>(body, state(static_cast<Init&&>(init)),
+        return detail::run_scan_batched<step>(body, detail::to_owned(static_cast<Init&&>(init)),
             detail::evaluated_inputs(scan_inputs), sequence_lens,
             detail::options_of<scan_batched_options>(options), detail::policy_of(options, env...));
     } else {
@@ -13254,8 +13400,8 @@ auto scan_lanes(Body&& body, Init&& init, Inputs const& scan_inputs, Lens const&
                       single_lane_states<leaves_t<state>>, holds_sequence_lens<Lens>,
                       takes_lanes<lane_step_call<body_type, leaves_t<state>, inputs>, call>,
                       returns_scan_step<call>, steps_lanes<leaves_t<state>, call>>())
-        return detail::run_scan_lanes<bare<typename call::result>>(body, state(static_cast<Init&&>(init)),
-            detail::evaluated_inputs(scan_inputs), sequence_lens,
+        return detail::run_scan_lanes<bare<typename call::result>>(body,
+            detail::to_owned(static_cast<Init&&>(init)), detail::evaluated_inputs(scan_inputs), sequence_lens,
             detail::options_of<scan_lanes_options>(options), detail::policy_of(options, env...));
     else
         return scan_result<state, std::tuple<>>{}; // a value, so that one mistake gives one error
@@ -13466,7 +13612,7 @@ struct splits_of_rows {
         constexpr bool is_valid = is_row_splits<Splits>;
         static_assert(is_valid,
             "row_splits and segment_ids must be tensors of integers with one axis, row_splits behind the "
-            "inputs; wrap a std::vector by xt::adapt");
+            "inputs");
         return is_valid;
     }
 };
@@ -13750,7 +13896,7 @@ auto scan_ragged(Body&& body, Init&& init, Inputs const& scan_inputs, Splits con
                       returns_step_by_rows<ragged_rows, Body, state, inputs, Env...>>()) {
         using step = bare<typename row_scan_call<ragged_rows, Body, state, inputs>::result>;
         auto const [splits] = detail::evaluated_inputs(std::tie(row_splits));
-        return detail::run_scan_ragged<step>(body, state(static_cast<Init&&>(init)),
+        return detail::run_scan_ragged<step>(body, detail::to_owned(static_cast<Init&&>(init)),
             detail::evaluated_inputs(scan_inputs), splits, detail::policy_of(env...));
     } else {
         return scan_result<state, std::tuple<>>{}; // a value, so that one mistake gives one error
@@ -23840,37 +23986,21 @@ namespace xloom::inline XLOOM_ABI::detail {
 template <class X>
 inline constexpr bool holds_indices = std::integral<item_t<X>> && !std::is_same_v<item_t<X>, bool>;
 
-/// True if X can be passed as indices, whatever its item type: a tensor, or a number for one index; not a
-/// std::vector.
+/// True if X can be passed as indices, whatever its item type: a tensor, or a number for one index.
 template <class X>
 inline constexpr bool can_hold_indices = tensor<X> || lazy<X> || std::is_arithmetic_v<X>;
 
-/// Requires a tensor of integers, each of them an index, or one integer.
+/// Requires a tensor of integers, or one integer.
 template <class Indices>
-struct single_indices {
+struct integer_indices {
     static consteval bool holds()
     {
         if constexpr (!can_hold_indices<Indices>)
-            static_assert(
-                never<Indices>, "indices must be a tensor, not a std::vector; pass xt::adapt(indices)");
+            static_assert(never<Indices>, "indices must be a tensor of integers, or one integer");
         else if constexpr (!holds_indices<Indices>)
             static_assert(never<Indices>, "indices must hold integers");
         else
             return true;
-        return false;
-    }
-};
-
-/// Requires a tensor of integers whose last axis is that of index tuples.
-template <class Indices>
-struct tuples_of_indices {
-    static consteval bool holds()
-    {
-        if constexpr (can_hold_indices<Indices>)
-            return single_indices<Indices>::holds();
-        else
-            static_assert(never<Indices>, "indices must be a tensor, not a std::vector; pass "
-                                          "xt::adapt(indices, {n, k}) for n tuples of k");
         return false;
     }
 };
@@ -23952,6 +24082,20 @@ inline constexpr bool has_every_rank = expression<Data>;
 template <tensor Data>
     requires(!expression<Data>)
 inline constexpr bool has_every_rank<Data> = enable_tensor<Data>::rank == dynamic_rank;
+
+/// The static rank of an operand; dynamic_rank if there is none.
+template <class X>
+inline constexpr std::size_t static_rank = lazy<X> ? dynamic_rank : 0;
+template <tensor X>
+inline constexpr std::size_t static_rank<X> = enable_tensor<X>::rank;
+
+/// The rank of a result: Rank if it is named. Otherwise that of a result from X with one axis, unless X is of
+/// xtensor, whose results then have dynamic rank.
+template <std::size_t Rank, class X, std::size_t OfOneAxis>
+inline constexpr std::size_t result_rank = Rank;
+template <tensor X, std::size_t OfOneAxis>
+    requires(!expression<X> && enable_tensor<X>::rank == 1)
+inline constexpr std::size_t result_rank<dynamic_rank, X, OfOneAxis> = OfOneAxis;
 
 /// Requires that the rank of a result of X's family is known.
 template <std::size_t Rank, class X>
@@ -25807,9 +25951,8 @@ auto gather_nd_vjp(
 {
     using namespace detail;
     if constexpr (!satisfied<options_and_policy<gather_nd_vjp_options, Options, Env...>, shape_argument<Dims>,
-                      readable<Ct>, tuples_of_indices<Indices>, has_gradient<Ct>,
-                      rank_of_result<Rank, Ct>>()) {
-        return owned_t<Ct>(ct); // a value, so that one mistake gives one error
+                      readable<Ct>, integer_indices<Indices>, has_gradient<Ct>, rank_of_result<Rank, Ct>>()) {
+        return detail::to_owned(ct); // a value, so that one mistake gives one error
     } else {
         static constexpr std::string_view op = "xloom::gather_nd_vjp";
         auto const& given = detail::options_of<gather_nd_vjp_options>(options);
@@ -25846,7 +25989,7 @@ void gather_nd_vjp_into(
 {
     using namespace detail;
     if constexpr (satisfied<options_and_policy<gather_nd_vjp_options, Options, Env...>, readable<Ct>,
-                      tuples_of_indices<Indices>, has_gradient<Ct>, written_tensor<Output>,
+                      integer_indices<Indices>, has_gradient<Ct>, written_tensor<Output>,
                       output_of_items<Ct, Output>>()) {
         static constexpr std::string_view op = "xloom::gather_nd_vjp_into";
         auto const& given = detail::options_of<gather_nd_vjp_options>(options);
@@ -31406,8 +31549,7 @@ struct with_an_axis {
         constexpr bool is_valid =
             ((is_flat<bare<Xs>> && leaf_count<Xs> != 0 && every_leaf<may_have_an_axis, leaves_t<Xs>>)&&...);
         static_assert(is_valid,
-            "an operand must be a tensor with at least one axis, several of them a flat std::tuple; wrap a "
-            "std::vector by xt::adapt");
+            "an operand must be a tensor with at least one axis, several of them a flat std::tuple");
         return is_valid;
     }
 };
@@ -32838,8 +32980,8 @@ auto loop_vjp(Body&& body, BodyVjp&& body_vjp, Init&& init, Params&& params = {}
         loop_pullback<bare<typename call::result>, std::decay_t<Body>, std::decay_t<BodyVjp>, Init, Params>
             pullback(std::forward<Body>(body), std::forward<BodyVjp>(body_vjp),
                 detail::hold(std::forward<Params>(params)), checkpoint_of(options, env...));
-        auto result =
-            pullback.run_forward(state(std::forward<Init>(init)), detail::options_of<loop_options>(options));
+        auto result = pullback.run_forward(
+            detail::to_owned(std::forward<Init>(init)), detail::options_of<loop_options>(options));
         return loop_vjp_result<state, decltype(result.scan_outputs), decltype(pullback)>{
             std::move(result.final_state), std::move(result.scan_outputs), std::move(pullback), result.cond,
             result.trip_count, result.stopped};
@@ -33800,7 +33942,7 @@ auto scan_lanes_vjp(Body&& body, BodyVjp&& body_vjp, Init&& init, Inputs const& 
         if constexpr (satisfied<has_lane_cotangents<state, inputs, ct_states, ct_outputs,
                                     leaves_t<decltype(bare<typename call::result>::scan_outputs)>>,
                           is_lane_vjp<vjp_call>, writes_by_reference<vjp_call>>())
-            detail::scan_lanes_vjp<state>(body, body_vjp, state(static_cast<Init&&>(init)),
+            detail::scan_lanes_vjp<state>(body, body_vjp, detail::to_owned(static_cast<Init&&>(init)),
                 detail::evaluated_inputs(scan_inputs), sequence_lens,
                 detail::evaluated_inputs(cotangents.ct_states),
                 detail::evaluated_inputs(cotangents.ct_outputs), gradient,
@@ -34031,7 +34173,7 @@ auto scan_vjp(Body&& body, BodyVjp&& body_vjp, Init&& init, Inputs&& scan_inputs
             pullback(std::forward<Body>(body), std::forward<BodyVjp>(body_vjp),
                 detail::hold(std::forward<Inputs>(scan_inputs)), detail::hold(std::forward<Params>(params)),
                 checkpoint_of(env...), options);
-        auto result = pullback.run_forward(state(std::forward<Init>(init)));
+        auto result = pullback.run_forward(detail::to_owned(std::forward<Init>(init)));
         return scan_vjp_result<state, decltype(result.scan_outputs), decltype(pullback)>{
             std::move(result.final_state), std::move(result.scan_outputs), std::move(pullback)};
     } else {
@@ -35474,7 +35616,7 @@ template <class Reduce, class Data, class Indices, class Updates, class Ct, clas
 consteval bool is_valid_scatter_nd_vjp()
 {
     return satisfied<options_and_policy<scatter_nd_vjp_options, Options, Env...>, readable<Ct, Data>,
-        tuples_of_indices<Indices>, has_gradient<Data>, cotangent_of<Data, Updates, Ct>,
+        integer_indices<Indices>, has_gradient<Data>, cotangent_of<Data, Updates, Ct>,
         known_gradient<Reduce>>();
 }
 
@@ -36881,8 +37023,8 @@ auto take_along_axis(X const& x, Indices const& indices, Options&& options = {},
 {
     using namespace detail;
     if constexpr (!satisfied<options_and_policy<along_axis_options, Options, Env...>, readable<X>,
-                      single_indices<Indices>>()) {
-        return owned_t<X>(x); // a value, so that one mistake gives one error
+                      integer_indices<Indices>>()) {
+        return detail::to_owned(x); // a value, so that one mistake gives one error
     } else {
         using T = item_t<X>;
         static constexpr std::string_view op = "xloom::take_along_axis";
@@ -36931,7 +37073,7 @@ void put_along_axis(X&& x, Indices const& indices, Values const& values, Options
 {
     using namespace detail;
     if constexpr (satisfied<options_and_policy<along_axis_options, Options, Env...>, written_tensor<X>,
-                      single_indices<Indices>, updates_of<X, broadcast_operand<Values>>>()) {
+                      integer_indices<Indices>, updates_of<X, broadcast_operand<Values>>>()) {
         using T = item_t<X>;
         static constexpr indexed_names op = {"xloom::put_along_axis", "x", "values"};
         auto const& given = detail::options_of<along_axis_options>(options);
@@ -37144,7 +37286,7 @@ owned_t<Data> copy_of(std::string_view op, Data const& data)
 {
     using result_type = owned_t<Data>;
     check_result_size(op, "the result", detail::shape_of(data), sizeof(item_t<Data>), "Reduce a dimension.");
-    result_type copy(data);
+    result_type copy = detail::to_owned(data);
     if (detail::is_copied(data, copy))
         return copy;
     if constexpr (requires(shape const& dims) { enable_tensor<result_type>::make(dims); }) {
@@ -37266,7 +37408,7 @@ void at(Op&& op, X&& x, Indices const& indices, Updates const& updates, Options&
 {
     if constexpr (detail::satisfied<detail::options_and_policy<scatter_nd_options, Options, Env...>,
                       detail::written_tensor<X>, detail::reduction_of<std::remove_reference_t<Op>, X>,
-                      detail::single_indices<Indices>,
+                      detail::integer_indices<Indices>,
                       detail::updates_of<X, detail::broadcast_operand<Updates>>>())
         detail::scatter<true>({"xloom::at", "x"}, detail::check_at, op, x, indices, xloom::broadcast(updates),
             detail::rules_with(op, detail::options_of<scatter_nd_options>(options)),
@@ -37648,12 +37790,12 @@ template <class Data, class Indices, class Options = gather_elements_options, cl
 auto gather_elements(Data const& data, Indices const& indices, Options&& options = {}, Env&&... env)
 {
     if constexpr (detail::satisfied<detail::options_and_policy<gather_elements_options, Options, Env...>,
-                      detail::readable<Data>, detail::single_indices<Indices>>())
+                      detail::readable<Data>, detail::integer_indices<Indices>>())
         return detail::gather<enable_tensor<detail::owned_t<Data>>::rank, detail::check_gather_elements>(
             "xloom::gather_elements", data, indices, detail::options_of<gather_elements_options>(options),
             detail::policy_of(options, env...));
     else
-        return detail::owned_t<Data>(data); // a value, so that one mistake gives one error
+        return detail::to_owned(data); // a value, so that one mistake gives one error
 }
 
 /// Gathers items of data into the caller's output, of any layout; with bounds::drop, dropped items keep their
@@ -37667,8 +37809,8 @@ void gather_elements_into(
     Data const& data, Indices const& indices, Output&& output, Options&& options = {}, Env&&... env)
 {
     if constexpr (detail::satisfied<detail::options_and_policy<gather_elements_options, Options, Env...>,
-                      detail::readable<Data>, detail::single_indices<Indices>, detail::written_tensor<Output>,
-                      detail::output_of_items<Data, Output>>())
+                      detail::readable<Data>, detail::integer_indices<Indices>,
+                      detail::written_tensor<Output>, detail::output_of_items<Data, Output>>())
         detail::gather_into<detail::check_gather_elements, detail::check_gather_elements_output>(
             "xloom::gather_elements_into", data, indices, output,
             detail::options_of<gather_elements_options>(options), detail::policy_of(options, env...));
@@ -37709,13 +37851,17 @@ template <std::size_t Rank = dynamic_rank, class Data, class Indices, class Opti
     class... Env>
 auto gather_nd(Data const& data, Indices const& indices, Options&& options = {}, Env&&... env)
 {
+    constexpr std::size_t index_rank = detail::static_rank<Indices>;
+    constexpr std::size_t rank = detail::result_rank < Rank, Data,
+                          index_rank == 0 || index_rank == dynamic_rank ? dynamic_rank : index_rank - 1 >
+        ;
     if constexpr (detail::satisfied<detail::options_and_policy<gather_nd_options, Options, Env...>,
-                      detail::readable<Data>, detail::tuples_of_indices<Indices>,
-                      detail::rank_of_result<Rank, Data>>())
-        return detail::gather<Rank, detail::check_gather_nd>("xloom::gather_nd", data, indices,
+                      detail::readable<Data>, detail::integer_indices<Indices>,
+                      detail::rank_of_result<rank, Data>>())
+        return detail::gather<rank, detail::check_gather_nd>("xloom::gather_nd", data, indices,
             detail::options_of<gather_nd_options>(options), detail::policy_of(options, env...));
     else
-        return detail::owned_t<Data>(data); // a value, so that one mistake gives one error
+        return detail::to_owned(data); // a value, so that one mistake gives one error
 }
 
 /// Returns the shape of gather_nd's output for data and indices of these shapes: the shape that
@@ -37745,7 +37891,7 @@ void gather_nd_into(
     Data const& data, Indices const& indices, Output&& output, Options&& options = {}, Env&&... env)
 {
     if constexpr (detail::satisfied<detail::options_and_policy<gather_nd_options, Options, Env...>,
-                      detail::readable<Data>, detail::tuples_of_indices<Indices>,
+                      detail::readable<Data>, detail::integer_indices<Indices>,
                       detail::written_tensor<Output>, detail::output_of_items<Data, Output>>())
         detail::gather_into<detail::check_gather_nd, detail::check_gather_output>("xloom::gather_nd_into",
             data, indices, output, detail::options_of<gather_nd_options>(options),
@@ -37779,12 +37925,12 @@ auto scatter_elements(std::string_view op, Reduce& reduce, Data&& data, Indices 
     Updates const& updates, Options const& options, Env const&... env)
 {
     if constexpr (satisfied<options_and_policy<scatter_elements_options, Options, Env...>,
-                      scatter_types<InPlace, single_indices<Indices>, Reduce, Data, Updates>>())
+                      scatter_types<InPlace, integer_indices<Indices>, Reduce, Data, Updates>>())
         return detail::scatter<InPlace>(op, check_scatter_elements, reduce, std::forward<Data>(data), indices,
             updates, detail::rules_with(reduce, options_of<scatter_elements_options>(options)),
             detail::policy_of(options, env...));
     else
-        return owned_t<Data>(data); // a value, so that one mistake gives one error
+        return detail::to_owned(data); // a value, so that one mistake gives one error
 }
 
 } // namespace detail
@@ -37883,12 +38029,12 @@ auto scatter_nd(std::string_view op, Reduce& reduce, Data&& data, Indices const&
     Updates const& updates, Options const& options, Env const&... env)
 {
     if constexpr (satisfied<options_and_policy<scatter_nd_options, Options, Env...>,
-                      scatter_types<InPlace, tuples_of_indices<Indices>, Reduce, Data, Updates>>())
+                      scatter_types<InPlace, integer_indices<Indices>, Reduce, Data, Updates>>())
         return detail::scatter<InPlace>(op, check_scatter_nd, reduce, std::forward<Data>(data), indices,
             updates, detail::rules_with(reduce, options_of<scatter_nd_options>(options)),
             detail::policy_of(options, env...));
     else
-        return owned_t<Data>(data); // a value, so that one mistake gives one error
+        return detail::to_owned(data); // a value, so that one mistake gives one error
 }
 
 } // namespace detail
@@ -38124,7 +38270,8 @@ std::vector<std::int64_t> positions_of_true(std::string_view op, Mask const& mas
 ///     output[o, i, n] = x[o, indices[i], n]
 ///
 /// Shapes    x of any rank, with an axis of rank >= 1; indices of any rank, also a plain number. The output
-///           is an xt::xarray, with take<Rank> an xt::xtensor of that rank, or of your container's family.
+///           is an xt::xarray, with take<Rank> an xt::xtensor of that rank, or of x's family: from a
+///           std::vector and indices of one axis a std::vector.
 /// Types     x of any type, indices of any integer type. A negative index counts from the end of the axis.
 /// Options   axis (none: x is flattened in row-major order). bounds (check; clip is NumPy's mode='clip');
 ///           with drop, dropped slices are T{}.
@@ -38145,16 +38292,17 @@ template <std::size_t Rank = dynamic_rank, class X, class Indices, class Options
 auto take(X const& x, Indices const& indices, Options&& options = {}, Env&&... env)
 {
     using namespace detail;
+    constexpr std::size_t rank = result_rank<Rank, X, static_rank<Indices>>;
     if constexpr (!satisfied<options_and_policy<take_options, Options, Env...>, readable<X>,
-                      single_indices<Indices>, rank_of_result<Rank, X>>()) {
-        return owned_t<X>(x); // a value, so that one mistake gives one error
+                      integer_indices<Indices>, rank_of_result<rank, X>>()) {
+        return detail::to_owned(x); // a value, so that one mistake gives one error
     } else {
         static constexpr std::string_view op = "xloom::take";
         auto const& given = detail::options_of<take_options>(options);
         auto const [source, index_tensor] = detail::evaluated_inputs(std::tie(x, indices));
         check_rank(op, "x", detail::rank_of(source));
         check_rank(op, "indices", detail::rank_of(index_tensor));
-        return detail::take_of<Rank>(
+        return detail::take_of<rank>(
             op, source, index_tensor, given.axis, given.bounds, detail::policy_of(options, env...));
     }
 }
@@ -38181,9 +38329,10 @@ template <std::size_t Rank = dynamic_rank, class Mask, class X, class Options = 
 auto compress(Mask const& mask, X const& x, Options&& options = {}, Env&&... env)
 {
     using namespace detail;
+    constexpr std::size_t rank = result_rank<Rank, X, 1>;
     if constexpr (!satisfied<options_and_policy<compress_options, Options, Env...>, mask_operand<Mask>,
-                      readable<X>, rank_of_result<Rank, X>>()) {
-        return owned_t<X>(x); // a value, so that one mistake gives one error
+                      readable<X>, rank_of_result<rank, X>>()) {
+        return detail::to_owned(x); // a value, so that one mistake gives one error
     } else {
         static constexpr std::string_view op = "xloom::compress";
         auto const axis = detail::options_of<compress_options>(options).axis;
@@ -38195,7 +38344,7 @@ auto compress(Mask const& mask, X const& x, Options&& options = {}, Env&&... env
         std::vector<std::int64_t> const positions = detail::positions_of_true(op, bits, length);
         strided_items<std::int64_t const> const indices{
             positions.data(), {shape{positions.size()}, strides{1}}};
-        return detail::take_of<Rank>(
+        return detail::take_of<rank>(
             op, source, indices, axis, bounds::assume, detail::policy_of(options, env...));
     }
 }
@@ -38430,7 +38579,7 @@ auto tensor_scatter(Cache&& past_cache, Update const& update, tensor_scatter_inp
         return detail::run_tensor_scatter<false>("xloom::tensor_scatter", std::forward<Cache>(past_cache),
             update, inputs, options_of<tensor_scatter_options>(options), policy_of(options, env...));
     else
-        return owned_t<Cache>(past_cache); // a value, so that one mistake gives one error
+        return detail::to_owned(past_cache); // a value, so that one mistake gives one error
 }
 
 /// Runs TensorScatter in place: the cache is the caller's variable, or a view of one, of any layout.
@@ -43925,7 +44074,7 @@ namespace detail {
 
 /// The requirements of gather_nd_into over ranks.
 template <class Data, class Indices, class Output>
-using rank_gather_types = requirements<readable<Data>, tuples_of_indices<Indices>, written_tensor<Output>,
+using rank_gather_types = requirements<readable<Data>, integer_indices<Indices>, written_tensor<Output>,
     output_of_items<Data, Output>, sent_as_bytes<item_t<Data>>>;
 
 inline void check_no_batch(std::string_view op, gather_nd_options const& options)
@@ -44422,7 +44571,7 @@ struct rank_scatter_types {
         if constexpr (is_broadcast<Updates>)
             static_assert(
                 never<Updates>, "updates over ranks must be a tensor; broadcast() is not distributed");
-        else if constexpr (scatter_types<true, tuples_of_indices<Indices>, Reduce, Data, Updates>::holds())
+        else if constexpr (scatter_types<true, integer_indices<Indices>, Reduce, Data, Updates>::holds())
             return sent_as_bytes<item_t<Data>>::holds();
         return false;
     }
@@ -46455,6 +46604,412 @@ private:
 
     bool is_recording_ = true;
 };
+
+} // namespace xloom::inline XLOOM_ABI
+#endif
+#ifdef XLOOM_USE_DLPACK
+
+// ==== xloom/interop/dlpack.hpp ====
+// Tensors of DLPack, which NumPy, PyTorch, JAX and others hand over without a copy.
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+
+#include <dlpack/dlpack.h>
+
+namespace xloom::inline XLOOM_ABI {
+
+namespace detail {
+
+/// The type code of DLPack for items of type T.
+template <class T>
+constexpr DLDataTypeCode dlpack_code()
+{
+    constexpr element_type type = element_type_of<T>;
+    static_assert(type != element_type::undefined && type != element_type::string && sizeof(T) * 8 <= 128,
+        "xloom: DLPack has numbers and bool as items");
+    if (type == element_type::bfloat16)
+        return kDLBfloat;
+    if (type == element_type::complex64 || type == element_type::complex128)
+        return kDLComplex;
+    if (type == element_type::float16 || std::is_floating_point_v<T>)
+        return kDLFloat;
+    return std::is_signed_v<T> ? kDLInt : kDLUInt; // bool, too, up to DLPack 0.8
+}
+
+/// The type of items T in DLPack.
+template <class T>
+constexpr DLDataType dlpack_type()
+{
+    return {static_cast<std::uint8_t>(dlpack_code<T>()), static_cast<std::uint8_t>(sizeof(T) * 8), 1};
+}
+
+/// True if items of a DLPack type are those of T.
+template <class T>
+bool holds_items(DLDataType const& type)
+{
+    constexpr std::uint8_t code_of_bool = 6; // since DLPack 0.8
+    constexpr DLDataType own = dlpack_type<T>();
+    return type.bits == own.bits && type.lanes == 1 &&
+           (type.code == own.code || (std::is_same_v<T, bool> && type.code == code_of_bool));
+}
+
+/// Returns the layout of a tensor of DLPack whose items have the type T.
+///
+/// Errors    type_error: other items, or memory of another device; shape_error: its rank is not `rank` (or
+///           dynamic_rank), a dimension is negative, its size overflows, the address is not that of a T.
+template <class T>
+strided_layout dlpack_layout(DLTensor const& tensor, std::size_t rank)
+{
+    constexpr std::string_view op = "xloom::dlpack_tensor";
+    if (tensor.device.device_type != kDLCPU)
+        fail<type_error>(op, ": a tensor must be in the memory of the processor, device type ", int{kDLCPU},
+            " of DLPack, but it is on device type ", int{tensor.device.device_type},
+            ". Copy it to the processor.");
+    if (!holds_items<T>(tensor.dtype))
+        fail<type_error>(op, ": the items must be ", name_of(element_type_of<T>), ", of DLPack's type code ",
+            int{dlpack_code<T>()}, " with ", sizeof(T) * 8, " bits, but they have the code ",
+            int{tensor.dtype.code}, ", ", int{tensor.dtype.bits}, " bits and ", tensor.dtype.lanes,
+            " lanes. Name their type.");
+    auto const axes = static_cast<std::size_t>((std::max)(tensor.ndim, 0));
+    check_rank(op, "a tensor", axes);
+    if (rank != dynamic_rank && axes != rank)
+        fail<shape_error>(op, ": a tensor must have ", rank, " axes, as its type says, but it has ", axes,
+            ". Name that rank, or none.");
+    strided_layout layout;
+    for (std::size_t axis = 0; axis < axes; ++axis) {
+        if (tensor.shape[axis] < 0)
+            fail<shape_error>(op, ": a dimension must not be negative, but shape[", axis, "] is ",
+                tensor.shape[axis], ". Correct the tensor.");
+        layout.dims.push_back(static_cast<std::size_t>(tensor.shape[axis]));
+    }
+    if (!has_strides(layout.dims, sizeof(T)))
+        fail<shape_error>(
+            op, ": the shape must fit in memory, but it is ", layout.dims, ". Correct the tensor.");
+    if (tensor.strides == nullptr)
+        layout.strides = row_major_strides(layout.dims);
+    else
+        for (std::size_t axis = 0; axis < axes; ++axis)
+            layout.strides.push_back(static_cast<std::ptrdiff_t>(tensor.strides[axis]));
+    auto const address = reinterpret_cast<std::uintptr_t>(tensor.data) + tensor.byte_offset;
+    if (element_count(layout.dims) != 0 && (tensor.data == nullptr || address % alignof(T) != 0))
+        fail<shape_error>(op, ": the items must begin at a multiple of ", alignof(T),
+            " bytes, but data and byte_offset give ", address, ". Correct the tensor.");
+    return layout;
+}
+
+} // namespace detail
+
+/// Calls the deleter of a managed tensor.
+struct dlpack_deleter {
+    void operator()(DLManagedTensor* tensor) const
+    {
+        if (tensor->deleter != nullptr)
+            tensor->deleter(tensor);
+    }
+};
+
+/// A managed tensor and the duty to call its deleter; release() hands both over to another library.
+using dlpack_handle = std::unique_ptr<DLManagedTensor, dlpack_deleter>;
+
+/// A tensor of DLPack as an operand: T const to read it, T to write it. Its items stay where they are.
+///
+/// Shapes    Rank axes, or with dynamic_rank any number; strides of any sign.
+/// Types     T: numbers, bool, float16, bfloat16, std::complex.
+/// Errors    type_error: the items have another type, or are not in the processor's memory. shape_error: a rank
+///           other than Rank, or above max_rank; a negative dimension; a size that overflows; a null or
+///           misaligned address.
+/// Source    DLPack, https://dmlc.github.io/dlpack/latest/.
+/// Example
+/// ```cpp
+/// xloom::dlpack_handle handle = xloom::to_dlpack(xt::xtensor<float, 1>{1, 2, 3}); // or from another library
+/// xloom::dlpack_tensor<float const, 1> const x(std::move(handle));
+/// xloom::cumulative_sum(x); // = [1, 3, 6]
+/// ```
+template <class T, std::size_t Rank = dynamic_rank>
+class dlpack_tensor {
+public:
+    /// Refers to a tensor, which must outlive this object.
+    explicit dlpack_tensor(DLTensor const& tensor)
+        : layout_(detail::dlpack_layout<std::remove_const_t<T>>(tensor, Rank)),
+          data_(reinterpret_cast<T*>(static_cast<std::byte*>(tensor.data) + tensor.byte_offset))
+    {}
+
+    /// Takes a managed tensor over. Its deleter is called when this object ends, also by an exception of the
+    /// constructor.
+    explicit dlpack_tensor(dlpack_handle managed) : dlpack_tensor(managed->dl_tensor)
+    {
+        managed_ = std::move(managed);
+    }
+
+    T* data() const noexcept { return data_; }
+    xloom::shape const& shape() const noexcept { return layout_.dims; }
+    /// Returns the strides in items.
+    xloom::strides const& strides() const noexcept { return layout_.strides; }
+
+private:
+    dlpack_handle managed_;
+    detail::strided_layout layout_;
+    T* data_;
+};
+
+/// Tensors of DLPack are tensors; a const one is read.
+template <class T, std::size_t Rank>
+struct enable_tensor<dlpack_tensor<T, Rank>> {
+    using value_type = std::remove_const_t<T>;
+    static constexpr std::size_t rank = Rank;
+
+    static T* data(dlpack_tensor<T, Rank>& tensor) { return tensor.data(); }
+    static T const* data(dlpack_tensor<T, Rank> const& tensor) { return tensor.data(); }
+    static auto const& shape(dlpack_tensor<T, Rank> const& tensor) { return tensor.shape(); }
+    static auto const& strides(dlpack_tensor<T, Rank> const& tensor) { return tensor.strides(); }
+};
+
+namespace detail {
+
+template <class T, std::size_t Rank>
+struct owned<dlpack_tensor<T, Rank>> {
+    using type = typename temporary_of<std::remove_const_t<T>,
+        typename element_view<std::remove_const_t<T>, Rank>::shape_type>::type;
+};
+
+/// A container, and the managed tensor that refers to it.
+template <class X>
+struct dlpack_owner {
+    X container;
+    std::array<std::int64_t, max_rank> dims{}, strides{};
+    DLManagedTensor managed{};
+};
+
+} // namespace detail
+
+/// Returns a managed tensor that owns `x`, moved in if it is an rvalue, for another library:
+/// to_dlpack(std::move(x)).release(). The other library calls its deleter, on any thread.
+///
+/// Types     x: a tensor of numbers or bool. What a view refers to is copied.
+/// Errors    shape_error: a rank above max_rank.
+/// Cost      an allocation, and a copy of an lvalue or a view.
+/// Example   see dlpack_tensor.
+template <class X>
+dlpack_handle to_dlpack(X&& x)
+{
+    using namespace detail;
+    using container = owned_t<X>;
+    using item = item_t<container>;
+    check_rank("xloom::to_dlpack", "x", detail::rank_of(x));
+    auto owner = std::make_unique<dlpack_owner<container>>(
+        dlpack_owner<container>{detail::to_owned(std::forward<X>(x))});
+    strided_layout const layout = detail::layout_of(owner->container);
+    std::copy(layout.dims.begin(), layout.dims.end(), owner->dims.begin());
+    std::copy(layout.strides.begin(), layout.strides.end(), owner->strides.begin());
+    DLTensor& tensor = owner->managed.dl_tensor;
+    tensor.data = enable_tensor<container>::data(owner->container);
+    tensor.device = {kDLCPU, 0};
+    tensor.ndim = static_cast<int>(layout.dims.size());
+    tensor.dtype = dlpack_type<item>();
+    tensor.shape = owner->dims.data();
+    tensor.strides = owner->strides.data();
+    owner->managed.manager_ctx = owner.get();
+    owner->managed.deleter = [](DLManagedTensor* managed) {
+        delete static_cast<dlpack_owner<container>*>(managed->manager_ctx);
+    };
+    return dlpack_handle(&owner.release()->managed);
+}
+
+} // namespace xloom::inline XLOOM_ABI
+#endif
+#ifdef XLOOM_USE_EIGEN
+
+// ==== xloom/interop/eigen.hpp ====
+// Eigen's matrices, arrays and vectors as tensors.
+
+#include <array>
+#include <cstddef>
+#include <string_view>
+#include <type_traits>
+
+#include <Eigen/Core>
+
+namespace xloom::inline XLOOM_ABI {
+
+namespace detail {
+
+template <class Derived>
+void take_dense(Eigen::DenseBase<Derived> const*);
+
+/// An expression of Eigen's, of a matrix or an array.
+template <class T>
+concept eigen_expression = requires(T const* expression) { detail::take_dense(expression); };
+
+/// An expression of Eigen's whose items are in memory: a matrix, an array, a map, a block, a transpose.
+template <class T>
+concept eigen_tensor = eigen_expression<T> && (T::Flags & Eigen::DirectAccessBit) != 0;
+
+/// True for a matrix or an array that owns its items.
+template <class T>
+inline constexpr bool is_eigen_container = std::is_base_of_v<Eigen::PlainObjectBase<T>, T>;
+
+/// The container of Eigen's, with one axis or two, for items of X: a matrix or an array of its storage order.
+template <class X, std::size_t Rank>
+struct eigen_container {
+    static constexpr int columns = Rank == 1 ? 1 : Eigen::Dynamic;
+    static constexpr int order = Rank == 1 || !X::IsRowMajor ? Eigen::ColMajor : Eigen::RowMajor;
+    using type = std::conditional_t<std::is_base_of_v<Eigen::MatrixBase<X>, X>,
+        Eigen::Matrix<typename X::Scalar, Eigen::Dynamic, columns, order>,
+        Eigen::Array<typename X::Scalar, Eigen::Dynamic, columns, order>>;
+};
+
+/// Requires that a container of Eigen's can have a dimension.
+///
+/// Errors    shape_error
+inline void check_eigen_dimension(
+    std::string_view name, std::size_t dim, Eigen::Index at_compile_time, Eigen::Index most)
+{
+    auto const is = [&](Eigen::Index bound) { return dim == static_cast<std::size_t>(bound); };
+    if (at_compile_time != Eigen::Dynamic ? !is(at_compile_time)
+                                          : most != Eigen::Dynamic && dim > static_cast<std::size_t>(most))
+        fail<shape_error>(
+            "xloom: a container of Eigen's must have the dimensions that its type fixes, but there are ", dim,
+            " ", name, " instead of ", at_compile_time != Eigen::Dynamic ? at_compile_time : most,
+            ". Choose a type with Eigen::Dynamic.");
+}
+
+} // namespace detail
+
+/// Eigen's matrices, arrays, maps and blocks are tensors: vectors of rank 1, others of rank 2, whatever their
+/// storage order. Results of two axes have that order, those of three or more are an xt::xtensor.
+template <detail::eigen_tensor T>
+struct enable_tensor<T> {
+    using value_type = typename T::Scalar;
+    static constexpr std::size_t rank = T::IsVectorAtCompileTime ? 1 : 2;
+    static constexpr bool is_row_major = detail::is_eigen_container<T> && (rank == 1 || T::IsRowMajor);
+
+    static auto* data(T& tensor) { return tensor.data(); }
+    static value_type const* data(T const& tensor) { return tensor.data(); }
+    static std::array<std::size_t, rank> shape(T const& tensor)
+    {
+        if constexpr (rank == 1)
+            return {static_cast<std::size_t>(tensor.size())};
+        else
+            return {static_cast<std::size_t>(tensor.rows()), static_cast<std::size_t>(tensor.cols())};
+    }
+    static std::array<std::ptrdiff_t, rank> strides(T const& tensor)
+    {
+        if constexpr (rank == 1)
+            return {tensor.innerStride()};
+        else
+            return {tensor.rowStride(), tensor.colStride()};
+    }
+
+    static T make(xloom::shape const& dims)
+        requires detail::is_eigen_container<T>
+    {
+        T made;
+        auto const rows = T::RowsAtCompileTime == 1 && rank == 1 ? 1 : dims[0];
+        auto const columns = rank == 2 ? dims[1] : T::RowsAtCompileTime == 1 ? dims[0] : 1;
+        detail::check_eigen_dimension("rows", rows, T::RowsAtCompileTime, T::MaxRowsAtCompileTime);
+        detail::check_eigen_dimension("columns", columns, T::ColsAtCompileTime, T::MaxColsAtCompileTime);
+        made.resize(static_cast<Eigen::Index>(rows), static_cast<Eigen::Index>(columns));
+        return made;
+    }
+
+    template <std::size_t Rank>
+    using rebind = typename std::conditional_t<Rank == 1 || Rank == 2, detail::eigen_container<T, Rank>,
+        detail::temporary_of<value_type, typename element_view<value_type, Rank>::shape_type>>::type;
+};
+
+namespace detail {
+
+template <eigen_tensor T>
+    requires(T::SizeAtCompileTime != Eigen::Dynamic)
+struct shape_type_of<T> {
+    using type =
+        std::conditional_t<T::IsVectorAtCompileTime, xt::fixed_shape<std::size_t{T::SizeAtCompileTime}>,
+            xt::fixed_shape<std::size_t{T::RowsAtCompileTime}, std::size_t{T::ColsAtCompileTime}>>;
+};
+
+template <class T, int Options, class Strides>
+inline constexpr bool is_borrowed<Eigen::Map<T, Options, Strides>> = true;
+template <class T, int Options, class Strides>
+inline constexpr bool is_borrowed<Eigen::Ref<T, Options, Strides>> =
+    !std::is_const_v<T>; // that may own a copy
+
+template <eigen_expression T>
+struct owned<T> {
+    using type = typename T::PlainObject;
+};
+template <eigen_expression T>
+    requires tensor_view<T>
+struct owned<T> {
+    using type = typename T::PlainObject;
+};
+
+template <eigen_expression T>
+inline constexpr bool is_self_contained<T> = is_eigen_container<T>;
+
+/// Requires contiguous row-major items with one axis or two.
+template <class X>
+struct mappable {
+    static consteval bool holds()
+    {
+        static_assert(is_always_row_major<bare<X>>,
+            "xloom::as_eigen: x must be a tensor whose type says that its items "
+            "are contiguous and row-major, such as an element of a scan");
+        if constexpr (is_always_row_major<bare<X>>) {
+            constexpr std::size_t rank = enable_tensor<bare<X>>::rank;
+            static_assert(rank == 1 || rank == 2, "xloom::as_eigen: x must have a static rank of 1 or 2");
+            return rank == 1 || rank == 2;
+        }
+        return false;
+    }
+};
+
+} // namespace detail
+
+/// Returns a map of the items of x, so that bodies compute with Eigen on the elements that they get.
+///
+/// Shapes    x [n]: the map of a vector; [m, n]: that of a row-major matrix. Without a copy: x must outlive the map.
+/// Types     x whose items are contiguous and row-major by its type: an element of a scan, an xt::xtensor, a
+///           std::vector, a std::span. The map is of constants if x is.
+/// Cost      none.
+/// Example
+/// ```cpp
+/// Eigen::MatrixXd x(2, 3);
+/// x << 1, 2, 3, 4, 5, 6;
+/// auto const add = [](Eigen::VectorXd const& s, auto const& x_t) {
+///     return xloom::scan_step{0.5 * s + xloom::as_eigen(x_t), s};
+/// };
+/// auto const [last, all] = xloom::scan(add, Eigen::VectorXd(Eigen::VectorXd::Zero(3)), x);
+/// last; // = [4.5, 6, 7.5]
+/// all.row(1); // = [1, 2, 3]
+/// ```
+template <class X>
+auto as_eigen(X&& x)
+{
+    if constexpr (detail::satisfied<detail::mappable<X>>()) {
+        using tensor_type = detail::bare<X>;
+        using traits = enable_tensor<tensor_type>;
+        auto* const items = traits::data(x);
+        using item = std::remove_pointer_t<decltype(items)>;
+        auto const& dims = traits::shape(x);
+        auto const dim = [&](std::size_t axis) { return static_cast<Eigen::Index>(dims[axis]); };
+        using vector = Eigen::Matrix<typename traits::value_type, Eigen::Dynamic, 1>;
+        using matrix =
+            Eigen::Matrix<typename traits::value_type, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+        using plain = std::conditional_t<traits::rank == 1, vector, matrix>;
+        using map = Eigen::Map<std::conditional_t<std::is_const_v<item>, plain const, plain>>;
+        if constexpr (traits::rank == 1)
+            return map(items, dim(0));
+        else
+            return map(items, dim(0), dim(1));
+    }
+}
 
 } // namespace xloom::inline XLOOM_ABI
 #endif

@@ -35,7 +35,7 @@ function fail(text) {
     exit 1
 }
 
-BEGIN { print "#include \"docs/printed.hpp\"\n\n#include <xloom/interop/tbb.hpp>\n#include <xloom/xloom.hpp>\n" >output }
+BEGIN { print "#include \"docs/printed.hpp\"\n\n#include <xloom/interop/dlpack.hpp>\n#include <xloom/interop/eigen.hpp>\n#include <xloom/interop/tbb.hpp>\n#include <xloom/xloom.hpp>\n" >output }
 
 FNR == 1 {
     if (inside)

@@ -33,6 +33,8 @@ set(foreign
   "^mpi\\.h$ xloom/ranks/mpi\\.hpp"
   "^adolc/ xloom/interop/adolc\\.hpp"
   "^Sacado_ xloom/interop/sacado\\.hpp"
+  "^Eigen/ xloom/interop/eigen\\.hpp"
+  "^dlpack/ xloom/interop/dlpack\\.hpp"
   "^sys/ xloom/detail/core/aligned_vector\\.hpp"
   "^xmmintrin\\.h$ xloom/detail/core/flush_subnormals\\.hpp"
   "^(imm|emm)intrin\\.h$ xloom/detail/kernel/lanes\\.hpp"

@@ -15,8 +15,8 @@
 #include <xloom/detail/check/shapes.hpp>
 #include <xloom/detail/core/cast.hpp>
 #include <xloom/detail/core/error.hpp>
+#include <xloom/detail/tensor/element_view.hpp>
 #include <xloom/detail/tensor/operand_tuple.hpp>
-#include <xloom/tensor.hpp>
 
 namespace xloom::inline XLOOM_ABI {
 

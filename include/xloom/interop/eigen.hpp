@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstddef>
+#include <string_view>
 #include <type_traits>
 
 #include <Eigen/Core>
@@ -10,7 +11,8 @@
 #include <xloom/detail/core/error.hpp>
 #include <xloom/detail/core/requirement.hpp>
 #include <xloom/detail/scan/step.hpp>
-#include <xloom/tensor.hpp>
+#include <xloom/detail/tensor/element_view.hpp>
+#include <xloom/detail/tensor/tensor.hpp>
 
 namespace xloom::inline XLOOM_ABI {
 

@@ -93,7 +93,7 @@ TEST_CASE("no iterations, no items")
     CHECK(scan([](float s, auto const& row) { return scan_step{s + row(0)}; }, 1.0f, view).final_state == 1);
 }
 
-TEST_CASE("a state that is a view at first is a container at last")
+TEST_CASE("a state that begins as a view ends as a container")
 {
     vector<double> const items = {1, 2};
     matrix const rows = {{1, 2}, {3, 4}};
