@@ -6347,7 +6347,7 @@ auto run_loop(std::string_view op, Body& body, State state, loop_options const& 
 ///
 /// body(std::int64_t iteration, bool cond, carried value const&...) -> loop_step. init and the members of a
 /// step are each one value or a flat std::tuple of values; a value is a tensor, a scalar, a sequence
-/// (std::vector) or a std::optional. Other values are captured.
+/// (a std::vector of tensors) or a std::optional. Other values are captured.
 ///
 /// Shapes    carried values may change their shapes from one iteration to the next, never their item types.
 ///           Output k: [trips, element...].
