@@ -5353,8 +5353,8 @@ using is_in_memory = std::bool_constant<!lazy<X>>;
 template <class X>
 concept has_data_and_size = requires(X const& x) { x.data() + x.size(); };
 
-/// False for contiguous memory that is not a tensor here, such as a std::array, or an Eigen matrix without its
-/// header.
+/// False for contiguous memory that is not a tensor here, such as a std::array, or a matrix of Eigen without
+/// interop/eigen.hpp.
 template <class X>
 struct is_no_foreign_memory : std::bool_constant<!has_data_and_size<X>> {};
 template <class X>
@@ -46722,8 +46722,8 @@ using dlpack_handle = std::unique_ptr<DLManagedTensor, dlpack_deleter>;
 ///
 /// Shapes    Rank axes, or with dynamic_rank any number; strides of any sign.
 /// Types     T: numbers, bool, float16, bfloat16, std::complex.
-/// Errors    type_error: the items have another type, or are not in the processor's memory. shape_error: a rank
-///           other than Rank, or above max_rank; a negative dimension; a size that overflows; a null or
+/// Errors    type_error: the items have another type, or are not in the processor's memory. shape_error: a
+///           rank other than Rank, or above max_rank; a negative dimension; a size that overflows; a null or
 ///           misaligned address.
 /// Source    DLPack, https://dmlc.github.io/dlpack/latest/.
 /// Example
@@ -46974,7 +46974,7 @@ struct mappable {
 
 /// Returns a map of the items of x, so that bodies compute with Eigen on the elements that they get.
 ///
-/// Shapes    x [n]: the map of a vector; [m, n]: that of a row-major matrix. Without a copy: x must outlive the map.
+/// Shapes    x [n]: the map of a vector; [m, n]: that of a row-major matrix. x must outlive the map.
 /// Types     x whose items are contiguous and row-major by its type: an element of a scan, an xt::xtensor, a
 ///           std::vector, a std::span. The map is of constants if x is.
 /// Cost      none.

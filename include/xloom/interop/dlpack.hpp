@@ -117,8 +117,8 @@ using dlpack_handle = std::unique_ptr<DLManagedTensor, dlpack_deleter>;
 ///
 /// Shapes    Rank axes, or with dynamic_rank any number; strides of any sign.
 /// Types     T: numbers, bool, float16, bfloat16, std::complex.
-/// Errors    type_error: the items have another type, or are not in the processor's memory. shape_error: a rank
-///           other than Rank, or above max_rank; a negative dimension; a size that overflows; a null or
+/// Errors    type_error: the items have another type, or are not in the processor's memory. shape_error: a
+///           rank other than Rank, or above max_rank; a negative dimension; a size that overflows; a null or
 ///           misaligned address.
 /// Source    DLPack, https://dmlc.github.io/dlpack/latest/.
 /// Example

@@ -152,7 +152,7 @@ struct mappable {
 
 /// Returns a map of the items of x, so that bodies compute with Eigen on the elements that they get.
 ///
-/// Shapes    x [n]: the map of a vector; [m, n]: that of a row-major matrix. Without a copy: x must outlive the map.
+/// Shapes    x [n]: the map of a vector; [m, n]: that of a row-major matrix. x must outlive the map.
 /// Types     x whose items are contiguous and row-major by its type: an element of a scan, an xt::xtensor, a
 ///           std::vector, a std::span. The map is of constants if x is.
 /// Cost      none.

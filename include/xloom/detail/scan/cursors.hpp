@@ -31,8 +31,8 @@ using is_in_memory = std::bool_constant<!lazy<X>>;
 template <class X>
 concept has_data_and_size = requires(X const& x) { x.data() + x.size(); };
 
-/// False for contiguous memory that is not a tensor here, such as a std::array, or an Eigen matrix without its
-/// header.
+/// False for contiguous memory that is not a tensor here, such as a std::array, or a matrix of Eigen without
+/// interop/eigen.hpp.
 template <class X>
 struct is_no_foreign_memory : std::bool_constant<!has_data_and_size<X>> {};
 template <class X>
