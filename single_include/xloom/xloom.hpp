@@ -11446,9 +11446,9 @@ struct referable {
         static_assert(Error != ref_error::lazy,
             "xloom: an operand must be a tensor in memory, but a lazy expression was passed; put its value "
             "into a variable first");
-        static_assert(Error != ref_error::kind, "xloom: an operand must be a tensor in memory: a container, "
-                                                "adaptor or view of xtensor, or a type "
-                                                "with xloom::enable_tensor");
+        static_assert(Error != ref_error::kind,
+            "xloom: an operand must be a tensor in memory: of xtensor, a std::vector, std::span or "
+            "std::mdspan, of Eigen with <xloom/interop/eigen.hpp>, or of a type with xloom::enable_tensor");
         static_assert(Error != ref_error::item,
             "xloom: an operand must have the element type of the operator's other tensors; convert it into a "
             "variable first, by xt::cast<float> for example");

@@ -1,7 +1,7 @@
 // Mistakes in a call of associative_scan, cumulative_sum or their _into.
 // clang-format off
 // 1: behind the operands and outputs come the options, then at most one policy
-// 2: an operand must be a tensor with at least one axis, several of them a flat std::tuple; wrap a std::vector by xt::adapt
+// 2: an operand must be a tensor with at least one axis, several of them a flat std::tuple
 // 3: the operator must be a reduction that is defined for the elements, or callable as op(element, element) -> element
 // 4: the operator must be a reduction that is defined for the elements, or callable as op(element, element) -> element
 // 5: what is written must not be const
@@ -18,7 +18,7 @@
 // 16: an argument is one value or a flat std::tuple of values, not a std::tuple inside a std::tuple
 // 17: what is written must be a tensor in memory
 // clang-format on
-#include <vector>
+#include <array>
 
 #include <xloom/parallel/cumulative.hpp>
 
@@ -41,7 +41,7 @@ int main()
 #elif CASE == 1
     xloom::associative_scan(add, x, xloom::serial, xloom::associative_scan_options());
 #elif CASE == 2
-    xloom::associative_scan(add, std::vector<float>{1, 2});
+    xloom::associative_scan(add, std::array<float, 2>{1, 2});
 #elif CASE == 3
     xloom::associative_scan(add, std::tie(x, x));
 #elif CASE == 4
@@ -71,7 +71,7 @@ int main()
 #elif CASE == 16
     xloom::associative_scan_into(add, x, std::make_tuple(std::tie(y)));
 #elif CASE == 17
-    std::vector<float> into(2);
+    std::array<float, 2> into{};
     xloom::cumulative_sum_into(x, into);
 #endif
     static_cast<void>(add), static_cast<void>(y), static_cast<void>(z);

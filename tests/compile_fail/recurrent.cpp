@@ -4,9 +4,9 @@
 // 2: xloom: an operand must be a tensor in memory, but a lazy expression was passed; put its value into a variable first
 // 3: xloom: an operand must be a variable or a view of one, but a temporary was passed, which is gone when it is used
 // 4: xloom: lengths must hold integers, of any integer type
-// 5: xloom: an operand must be a tensor in memory: a container, adaptor or view of xtensor, or a type with xloom::enable_tensor
+// 5: xloom: an operand must be a tensor in memory: of xtensor, a std::vector, std::span or std::mdspan, of Eigen with <xloom/interop/eigen.hpp>, or of a type with xloom::enable_tensor
 // 6: xloom: an operand must be a tensor in memory, but a lazy expression was passed; put its value into a variable first
-// 7: xloom: an operand must be a tensor in memory: a container, adaptor or view of xtensor, or a type with xloom::enable_tensor
+// 7: xloom: an operand must be a tensor in memory: of xtensor, a std::vector, std::span or std::mdspan, of Eigen with <xloom/interop/eigen.hpp>, or of a type with xloom::enable_tensor
 // 8: xloom: an operand must have the element type of the operator's other tensors; convert it into a variable first, by xt::cast<float> for example
 // 9: xloom: an operand must be a variable or a view of one, but a temporary was passed, which is gone when it is used
 // 10: xloom: an operand must be a tensor in memory, but a lazy expression was passed; put its value into a variable first
@@ -17,7 +17,7 @@
 // 15: xloom: an operand must have the element type of the operator's other tensors; convert it into a variable first, by xt::cast<float> for example
 // 16: xloom: an operand must have the element type of the operator's other tensors; convert it into a variable first, by xt::cast<float> for example
 // 17: xloom: an operand must be a variable or a view of one, but a temporary was passed, which is gone when it is used
-// 18: xloom: an operand must be a tensor in memory: a container, adaptor or view of xtensor, or a type with xloom::enable_tensor
+// 18: xloom: an operand must be a tensor in memory: of xtensor, a std::vector, std::span or std::mdspan, of Eigen with <xloom/interop/eigen.hpp>, or of a type with xloom::enable_tensor
 // 19: xloom: an operand must be a tensor in memory, but a lazy expression was passed; put its value into a variable first
 // 20: xloom: lengths must hold integers, of any integer type
 // 21: xloom: an operand must have the element type of the operator's other tensors; convert it into a variable first, by xt::cast<float> for example
@@ -29,7 +29,7 @@
 // 27: xloom: a state or output of a cell must be a tensor, std::vector or std::span of the weights' element type, in memory that can be written
 // 28: xloom: a state or output of a cell must be a tensor, std::vector or std::span of the weights' element type, in memory that can be written
 // 29: xloom: a state or output of a cell must be a tensor, std::vector or std::span of the weights' element type, in memory that can be written
-// 30: xloom: an operand must be a tensor in memory: a container, adaptor or view of xtensor, or a type with xloom::enable_tensor
+// 30: xloom: an operand must be a tensor in memory: of xtensor, a std::vector, std::span or std::mdspan, of Eigen with <xloom/interop/eigen.hpp>, or of a type with xloom::enable_tensor
 // 31: xloom: lengths must hold integers, of any integer type
 // 32: behind the operands and outputs come the options, then a policy and a workspace of this operator, in any order, each at most once
 // 33: behind the operands and outputs come the options, then a policy and a workspace of this operator, in any order, each at most once
@@ -41,6 +41,8 @@
 // 39: behind the operands and outputs come the options, then a policy and a workspace of this operator, in any order, each at most once
 // 40: behind the operands and outputs come the options, then a policy and a workspace of this operator, in any order, each at most once
 // clang-format on
+#include <array>
+
 #include <xloom/recurrent/attn_lstm_cell.hpp>
 #include <xloom/recurrent/gru.hpp>
 #include <xloom/recurrent/lstm.hpp>
@@ -58,6 +60,7 @@ int main()
     xloom::lstm_weights<float> const weights({.W = W, .R = R});
     xloom::lstm_cell<float> cell(weights);
     std::vector<float> h(1), c(1), x_t(2), y_t(1);
+    [[maybe_unused]] std::array<float, 1> const no_tensor{};
     cell(h, c, x_t, y_t);
     xloom::attn_lstm_weights<float> const attention({.W = W, .R = R});
     [[maybe_unused]] xloom::attn_lstm_cell<float> attending(attention, X);
@@ -103,11 +106,11 @@ int main()
 #elif CASE == 4
     xloom::lstm(X, {.W = W, .R = R, .sequence_lens = lengths});
 #elif CASE == 5
-    xloom::lstm(X, {.W = W, .R = R, .sequence_lens = h});
+    xloom::lstm(X, {.W = W, .R = R, .sequence_lens = no_tensor});
 #elif CASE == 6
     xloom::lstm(2.0f * X, {.W = W, .R = R});
 #elif CASE == 7
-    xloom::gru(h, {.W = W, .R = R});
+    xloom::gru(no_tensor, {.W = W, .R = R});
 #elif CASE == 8
     xloom::rnn(X, {.W = wide, .R = R});
 #elif CASE == 9
@@ -132,7 +135,7 @@ int main()
 #elif CASE == 17
     xloom::lstm(X, weights, {.initial_c = xt::xtensor<float, 3>(R)});
 #elif CASE == 18
-    xloom::rnn(X, {.W = W, .R = R, .B = h});
+    xloom::rnn(X, {.W = W, .R = R, .B = no_tensor});
 #elif CASE == 19
     xloom::lstm_weights<float> const packed({.W = W, .R = R, .P = 2.0f * X});
 #elif CASE == 20
@@ -158,7 +161,7 @@ int main()
 #elif CASE == 29
     attending(h, c, h, 1.0f, x_t, y_t);
 #elif CASE == 30
-    xloom::tensor_ref<float const> const ref = h;
+    xloom::tensor_ref<float const> const ref = no_tensor;
 #elif CASE == 31
     xloom::lengths_ref const ref = lengths;
 #elif CASE == 32

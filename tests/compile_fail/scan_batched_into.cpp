@@ -14,11 +14,13 @@
 // 12: sequence_lens is a tensor of integers of rank 1, or std::nullopt
 // 13: sequence_lens is a tensor of integers of rank 1, or std::nullopt
 // 14: an argument is one value or a flat std::tuple of values, not a std::tuple inside a std::tuple
-// 15: a scan input or output must be a tensor of xtensor
+// 15: a scan input or output must be a tensor: of xtensor, a std::vector
 // 16: a callable takes by value what it is to write, so that it is lost; take it by reference, as in double& h or auto& y_t
 // 17: with a policy several threads call the body at once, so it must be callable while it is const; it is not if it is a mutable lambda
 // 18: behind the operands and outputs come the options, then at most one policy
 // clang-format on
+#include <array>
+
 #include <xloom/control_flow/scan_batched.hpp>
 
 #include "../support/xtensor_extras.hpp"
@@ -63,13 +65,13 @@ int main()
 #elif CASE == 11
     xloom::scan_batched_into(body, h, x, lens, xt::xtensor<float, 3>(y));
 #elif CASE == 12
-    xloom::scan_batched_into(body, h, x, std::vector<int>{3, 1}, y);
+    xloom::scan_batched_into(body, h, x, std::array<int, 2>{3, 1}, y);
 #elif CASE == 13
     xloom::scan_batched_into(body, h, x, xt::xtensor<float, 1>{3, 1}, y);
 #elif CASE == 14
     xloom::scan_batched_into(body, h, std::tuple{std::tuple{x, x}, x}, lens, y);
 #elif CASE == 15
-    xloom::scan_batched_into(body, h, std::vector<float>{1, 2}, lens, y);
+    xloom::scan_batched_into(body, h, std::array<float, 2>{1, 2}, lens, y);
 #elif CASE == 16
     xt::xtensor<float, 1> sums{1, 2};
     xt::xtensor<float, 2> const rows{{1, 2}, {3, 4}};

@@ -4,7 +4,7 @@
 // 2: behind the operands and outputs come the options, then a policy and a workspace of this operator, in any order, each at most once
 // 3: behind the operands and outputs come the options, then a policy and a workspace of this operator, in any order, each at most once
 // 4: xloom: an operand must be a tensor in memory, but a lazy expression was passed; put its value into a variable first
-// 5: xloom: an operand must be a tensor in memory: a container, adaptor or view of xtensor, or a type with xloom::enable_tensor
+// 5: xloom: an operand must be a tensor in memory: of xtensor, a std::vector, std::span or std::mdspan, of Eigen with <xloom/interop/eigen.hpp>, or of a type with xloom::enable_tensor
 // 6: xloom: an operand must have the element type of the operator's other tensors; convert it into a variable first, by xt::cast<float> for example
 // 7: xloom: an operand must be a variable or a view of one, but a temporary was passed, which is gone when it is used
 // 8: xloom: an operand must have the element type of the operator's other tensors; convert it into a variable first, by xt::cast<float> for example
