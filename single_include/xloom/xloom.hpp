@@ -1920,6 +1920,15 @@ void copy_items(From const& from, To& to)
             detail::layout_of(to).strides)(source, target);
 }
 
+/// Returns a new To with the items of a tensor. Requires that its size does not overflow.
+template <tensor To, tensor From>
+To copy_as(From const& from)
+{
+    To copy = enable_tensor<To>::make(detail::shape_of(from));
+    detail::copy_items(from, copy);
+    return copy;
+}
+
 } // namespace detail
 } // namespace xloom::inline XLOOM_ABI
 
@@ -2286,20 +2295,25 @@ concept strided_mdspan = requires(T const& view, typename T::index_type axis) {
 template <strided_mdspan T>
 inline constexpr bool is_borrowed<T> = true;
 
+/// A range of contiguous items as a tensor of rank 1.
+template <class Range>
+struct contiguous_range {
+    using value_type = typename Range::value_type;
+    static constexpr std::size_t rank = 1;
+    static constexpr bool is_row_major = true;
+
+    static auto* data(Range& items) { return items.data(); }
+    static value_type const* data(Range const& items) { return items.data(); }
+    static std::array<std::size_t, 1> shape(Range const& items) { return {items.size()}; }
+    static std::array<std::ptrdiff_t, 1> strides(Range const&) { return {1}; }
+};
+
 } // namespace detail
 
 /// A std::vector of items is a tensor of rank 1.
 template <class T, class Allocator>
     requires detail::is_vector_item<T>
-struct enable_tensor<std::vector<T, Allocator>> {
-    using value_type = T;
-    static constexpr std::size_t rank = 1;
-    static constexpr bool is_row_major = true;
-
-    static T* data(std::vector<T, Allocator>& items) { return items.data(); }
-    static T const* data(std::vector<T, Allocator> const& items) { return items.data(); }
-    static std::array<std::size_t, 1> shape(std::vector<T, Allocator> const& items) { return {items.size()}; }
-    static std::array<std::ptrdiff_t, 1> strides(std::vector<T, Allocator> const&) { return {1}; }
+struct enable_tensor<std::vector<T, Allocator>> : detail::contiguous_range<std::vector<T, Allocator>> {
     static std::vector<T, Allocator> make(xloom::shape const& dims)
     {
         return std::vector<T, Allocator>(dims[0]);
@@ -2314,16 +2328,7 @@ struct enable_tensor<std::vector<T, Allocator>> {
 
 /// A std::span is a tensor of rank 1. As with xtensor's views, a const one is read, not written.
 template <class T, std::size_t Extent>
-struct enable_tensor<std::span<T, Extent>> {
-    using value_type = std::remove_cv_t<T>;
-    static constexpr std::size_t rank = 1;
-    static constexpr bool is_row_major = true;
-
-    static T* data(std::span<T, Extent>& items) { return items.data(); }
-    static T const* data(std::span<T, Extent> const& items) { return items.data(); }
-    static std::array<std::size_t, 1> shape(std::span<T, Extent> const& items) { return {items.size()}; }
-    static std::array<std::ptrdiff_t, 1> strides(std::span<T, Extent> const&) { return {1}; }
-};
+struct enable_tensor<std::span<T, Extent>> : detail::contiguous_range<std::span<T, Extent>> {};
 
 /// A std::mdspan is a tensor of its rank, for every layout with strides and a pointer to its items; a const
 /// one is read.
@@ -2615,9 +2620,7 @@ owned_t<T> to_owned(T&& value)
             },
             std::forward<T>(value));
     } else {
-        result_type copy = enable_tensor<result_type>::make(detail::shape_of(value));
-        detail::copy_items(value, copy);
-        return copy;
+        return detail::copy_as<result_type>(value);
     }
 }
 
@@ -37289,11 +37292,8 @@ owned_t<Data> copy_of(std::string_view op, Data const& data)
     result_type copy = detail::to_owned(data);
     if (detail::is_copied(data, copy))
         return copy;
-    if constexpr (requires(shape const& dims) { enable_tensor<result_type>::make(dims); }) {
-        result_type made = enable_tensor<result_type>::make(detail::shape_of(data));
-        detail::copy_items(data, made);
-        return made;
-    }
+    if constexpr (requires(shape const& dims) { enable_tensor<result_type>::make(dims); })
+        return detail::copy_as<result_type>(data);
     fail<overlap_error>(op, ": the result must have memory of its own for every item, but copies of data's "
                             "type refer to data's items or "
                             "repeat one. Copy the container that data refers to, or call scatter_nd_into.");

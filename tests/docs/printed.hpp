@@ -65,10 +65,7 @@ std::string printed(T const& value)
     } else if constexpr (xt::is_xexpression<T>::value) {
         return printed_items(xt::xarray<typename T::value_type>(value), 0, 0);
     } else if constexpr (xloom::tensor<T>) {
-        auto items =
-            xloom::enable_tensor<xt::xarray<xloom::detail::item_t<T>>>::make(xloom::detail::shape_of(value));
-        xloom::detail::copy_items(value, items);
-        return printed_items(items, 0, 0);
+        return printed_items(xloom::detail::copy_as<xt::xarray<xloom::detail::item_t<T>>>(value), 0, 0);
     } else if constexpr (std::is_arithmetic_v<T> || !requires { xloom::detail::concat(value); }) {
         std::ostringstream text;
         text << value;

@@ -92,11 +92,8 @@ owned_t<Data> copy_of(std::string_view op, Data const& data)
     result_type copy = detail::to_owned(data);
     if (detail::is_copied(data, copy))
         return copy;
-    if constexpr (requires(shape const& dims) { enable_tensor<result_type>::make(dims); }) {
-        result_type made = enable_tensor<result_type>::make(detail::shape_of(data));
-        detail::copy_items(data, made);
-        return made;
-    }
+    if constexpr (requires(shape const& dims) { enable_tensor<result_type>::make(dims); })
+        return detail::copy_as<result_type>(data);
     fail<overlap_error>(op, ": the result must have memory of its own for every item, but copies of data's "
                             "type refer to data's items or "
                             "repeat one. Copy the container that data refers to, or call scatter_nd_into.");

@@ -102,9 +102,7 @@ owned_t<T> to_owned(T&& value)
             },
             std::forward<T>(value));
     } else {
-        result_type copy = enable_tensor<result_type>::make(detail::shape_of(value));
-        detail::copy_items(value, copy);
-        return copy;
+        return detail::copy_as<result_type>(value);
     }
 }
 

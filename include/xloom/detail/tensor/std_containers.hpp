@@ -57,20 +57,25 @@ concept strided_mdspan = requires(T const& view, typename T::index_type axis) {
 template <strided_mdspan T>
 inline constexpr bool is_borrowed<T> = true;
 
+/// A range of contiguous items as a tensor of rank 1.
+template <class Range>
+struct contiguous_range {
+    using value_type = typename Range::value_type;
+    static constexpr std::size_t rank = 1;
+    static constexpr bool is_row_major = true;
+
+    static auto* data(Range& items) { return items.data(); }
+    static value_type const* data(Range const& items) { return items.data(); }
+    static std::array<std::size_t, 1> shape(Range const& items) { return {items.size()}; }
+    static std::array<std::ptrdiff_t, 1> strides(Range const&) { return {1}; }
+};
+
 } // namespace detail
 
 /// A std::vector of items is a tensor of rank 1.
 template <class T, class Allocator>
     requires detail::is_vector_item<T>
-struct enable_tensor<std::vector<T, Allocator>> {
-    using value_type = T;
-    static constexpr std::size_t rank = 1;
-    static constexpr bool is_row_major = true;
-
-    static T* data(std::vector<T, Allocator>& items) { return items.data(); }
-    static T const* data(std::vector<T, Allocator> const& items) { return items.data(); }
-    static std::array<std::size_t, 1> shape(std::vector<T, Allocator> const& items) { return {items.size()}; }
-    static std::array<std::ptrdiff_t, 1> strides(std::vector<T, Allocator> const&) { return {1}; }
+struct enable_tensor<std::vector<T, Allocator>> : detail::contiguous_range<std::vector<T, Allocator>> {
     static std::vector<T, Allocator> make(xloom::shape const& dims)
     {
         return std::vector<T, Allocator>(dims[0]);
@@ -85,16 +90,7 @@ struct enable_tensor<std::vector<T, Allocator>> {
 
 /// A std::span is a tensor of rank 1. As with xtensor's views, a const one is read, not written.
 template <class T, std::size_t Extent>
-struct enable_tensor<std::span<T, Extent>> {
-    using value_type = std::remove_cv_t<T>;
-    static constexpr std::size_t rank = 1;
-    static constexpr bool is_row_major = true;
-
-    static T* data(std::span<T, Extent>& items) { return items.data(); }
-    static T const* data(std::span<T, Extent> const& items) { return items.data(); }
-    static std::array<std::size_t, 1> shape(std::span<T, Extent> const& items) { return {items.size()}; }
-    static std::array<std::ptrdiff_t, 1> strides(std::span<T, Extent> const&) { return {1}; }
-};
+struct enable_tensor<std::span<T, Extent>> : detail::contiguous_range<std::span<T, Extent>> {};
 
 /// A std::mdspan is a tensor of its rank, for every layout with strides and a pointer to its items; a const
 /// one is read.

@@ -214,5 +214,14 @@ void copy_items(From const& from, To& to)
             detail::layout_of(to).strides)(source, target);
 }
 
+/// Returns a new To with the items of a tensor. Requires that its size does not overflow.
+template <tensor To, tensor From>
+To copy_as(From const& from)
+{
+    To copy = enable_tensor<To>::make(detail::shape_of(from));
+    detail::copy_items(from, copy);
+    return copy;
+}
+
 } // namespace detail
 } // namespace xloom::inline XLOOM_ABI
