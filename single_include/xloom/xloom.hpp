@@ -1570,128 +1570,11 @@ private:
 
 } // namespace xloom::inline XLOOM_ABI::kernel
 
-// ==== xloom/detail/scan/step_memory.hpp ====
-// A memory pool for values that a body returns: every iteration reuses the same blocks.
+// ==== xloom/detail/scan/step_value.hpp ====
+// The values of steps that a step evaluates when it is made, in memory that the running operator offers.
 
-namespace xloom::inline XLOOM_ABI::detail {
-
-/// A pool of the blocks that values of one running operator free, for the next iteration's values. It keeps
-/// at most as many blocks as were in use at once, the newest; older ones are freed, so that blocks of sizes
-/// that no longer occur do not accumulate. The destructor frees the rest, when the operator returns. Each
-/// operator on a thread's stack has its own pool; values that outlive it use operator new and delete.
-class step_memory_pool {
-public:
-    step_memory_pool() : outer_(current) { current = this; }
-    step_memory_pool(step_memory_pool const&) = delete;
-    step_memory_pool& operator=(step_memory_pool const&) = delete;
-
-    ~step_memory_pool()
-    {
-        current = outer_;
-        while (oldest_)
-            free_oldest();
-    }
-
-    static void* take(std::size_t bytes)
-    {
-        return current ? current->take_block(allocated(bytes)) : ::operator new(allocated(bytes));
-    }
-
-    static void give_back(void* memory, std::size_t bytes) noexcept
-    {
-        if (current)
-            current->keep(memory, allocated(bytes));
-        else
-            ::operator delete(memory);
-    }
-
-private:
-    /// A free block, which stores its own node of a list from the oldest to the newest.
-    struct block {
-        block* older;
-        block* newer;
-        std::size_t bytes;
-    };
-
-    static std::size_t allocated(std::size_t bytes) { return (std::max)(bytes, sizeof(block)); }
-
-    void* take_block(std::size_t bytes)
-    {
-        block* found = newest_;
-        while (found && found->bytes != bytes)
-            found = found->older;
-        if (found)
-            unlink(*found);
-        void* const memory = found ? found : ::operator new(bytes);
-        most_in_use_ = (std::max)(most_in_use_, ++in_use_);
-        return memory;
-    }
-
-    void keep(void* memory, std::size_t bytes) noexcept
-    {
-        if (in_use_ != 0) // values of an outer operator may be freed here
-            --in_use_;
-        block* const added = ::new (memory) block{newest_, nullptr, bytes};
-        (newest_ ? newest_->newer : oldest_) = added;
-        newest_ = added;
-        if (++kept_ > most_in_use_)
-            free_oldest();
-    }
-
-    void unlink(block const& each) noexcept
-    {
-        (each.older ? each.older->newer : oldest_) = each.newer;
-        (each.newer ? each.newer->older : newest_) = each.older;
-        --kept_;
-    }
-
-    void free_oldest() noexcept
-    {
-        block* const freed = oldest_;
-        unlink(*freed);
-        ::operator delete(freed);
-    }
-
-    static inline constinit thread_local step_memory_pool* current = nullptr;
-
-    block* oldest_ = nullptr;
-    block* newest_ = nullptr;
-    std::size_t kept_ = 0;
-    std::size_t in_use_ = 0;
-    std::size_t most_in_use_ = 0;
-    step_memory_pool* outer_;
-};
-
-/// A standard allocator over the running operator's step_memory_pool.
-template <class T>
-struct step_memory_allocator {
-    using value_type = T;
-
-    step_memory_allocator() = default;
-    template <class U>
-    step_memory_allocator(step_memory_allocator<U> const&) noexcept
-    {}
-
-    T* allocate(std::size_t count)
-    {
-        static_assert(alignof(T) <= __STDCPP_DEFAULT_NEW_ALIGNMENT__);
-        if (count > static_cast<std::size_t>(-1) / sizeof(T))
-            throw_or_abort(std::bad_array_new_length());
-        return static_cast<T*>(step_memory_pool::take(count * sizeof(T)));
-    }
-    void deallocate(T* items, std::size_t count) noexcept
-    {
-        step_memory_pool::give_back(items, count * sizeof(T));
-    }
-
-    friend bool operator==(step_memory_allocator, step_memory_allocator) noexcept { return true; }
-};
-
-} // namespace xloom::inline XLOOM_ABI::detail
-
-// ==== xloom/detail/tensor/operand_tuple.hpp ====
-// Operand tuples (packs): one value or a flat std::tuple of values, for an operator's states, inputs or
-// outputs.
+// ==== xloom/detail/tensor/elementwise.hpp ====
+// xtensor's elementwise expressions over contiguous tensors of one shape, which one plain loop evaluates.
 
 // ==== xloom/detail/tensor/tensor.hpp ====
 // Tensors: the types for which enable_tensor is specialised, those of xtensor among them. With
@@ -2530,6 +2413,305 @@ inline constexpr bool is_borrowed<xt::xstrided_view<Closure, Shape, Layout, Stor
 
 namespace xloom::inline XLOOM_ABI::detail {
 
+/// An expression whose item i is a function of the items i of tensors and of scalars. The tensors have items
+/// of type T, a number, in row-major order. Where the shapes differ, the expression is not elementwise.
+///
+/// Why objects with pointers, instead of the expression: as far as a compiler knows, a store through a vector
+/// type may change any pointer in memory, so that it would reload those of the tensors in each iteration.
+template <class T, class E>
+struct elementwise {
+    static constexpr bool is_valid = false;
+    static constexpr bool has_dims = false;
+};
+
+template <class T, class C>
+struct elementwise<T, xt::xscalar<C>> {
+    using scalar = std::decay_t<C>;
+    static constexpr bool is_valid =
+        std::is_arithmetic_v<scalar> && std::is_same_v<std::common_type_t<T, scalar>, T>;
+    static constexpr bool has_dims = false;
+
+    explicit elementwise(xt::xscalar<C> const& e) : value(e()) {}
+
+    bool is_shaped_like(auto const&) const { return true; }
+    scalar item(std::size_t) const { return value; }
+    auto batch(std::size_t) const { return xt_simd::broadcast_as<T>(static_cast<T>(value)); }
+
+    scalar value;
+};
+
+template <class T, strided_expression E>
+struct elementwise<T, E> {
+    static constexpr bool is_valid = std::is_arithmetic_v<T> && !std::is_same_v<T, bool> &&
+                                     std::is_same_v<item_t<E>, T> && is_always_row_major<E>;
+    static constexpr bool has_dims = true;
+
+    explicit elementwise(E const& e) : leaf(e), items(enable_tensor<E>::data(e)) {}
+
+    auto const& dims() const { return enable_tensor<E>::shape(leaf); }
+    bool is_shaped_like(auto const& other) const { return detail::is_shaped_like(leaf, other); }
+    T item(std::size_t i) const { return items[i]; }
+    auto batch(std::size_t i) const { return xt_simd::load_as<T>(items + i, xt_simd::unaligned_mode()); }
+
+    E const& leaf;
+    T const* items;
+};
+
+template <class T, class F, class... Es>
+struct elementwise<T, xt::xfunction<F, Es...>> {
+    using arguments = std::tuple<elementwise<T, bare<Es>>...>;
+    static constexpr bool is_valid = (elementwise<T, bare<Es>>::is_valid && ...);
+    static constexpr bool has_dims = (elementwise<T, bare<Es>>::has_dims || ...);
+
+    explicit elementwise(xt::xfunction<F, Es...> const& e)
+        : function(e.functor()),
+          each(std::apply([](auto const&... a) { return arguments(a...); }, e.arguments()))
+    {}
+
+    /// Returns the shape of the first tensor.
+    auto const& dims() const
+    {
+        constexpr std::array<bool, sizeof...(Es)> have_dims = {elementwise<T, bare<Es>>::has_dims...};
+        constexpr auto first = std::find(have_dims.begin(), have_dims.end(), true) - have_dims.begin();
+        return std::get<first>(each).dims();
+    }
+    bool is_shaped_like(auto const& other) const
+    {
+        return std::apply([&](auto const&... a) { return (a.is_shaped_like(other) && ...); }, each);
+    }
+    auto item(std::size_t i) const
+    {
+        return std::apply([&](auto const&... a) { return function(a.item(i)...); }, each);
+    }
+    auto batch(std::size_t i) const
+    {
+        return std::apply([&](auto const&... a) { return function.simd_apply(a.batch(i)...); }, each);
+    }
+
+    std::decay_t<F> function;
+    arguments each;
+};
+
+/// True if an expression is elementwise where its tensors have one shape.
+template <class T, class E>
+inline constexpr bool is_elementwise = elementwise<T, E>::is_valid && elementwise<T, E>::has_dims;
+
+/// Stores items [begin, end) of an expression in `to`, one by one.
+///
+/// Why not inline: where whole vectors are stored, few items remain or none.
+template <class T, class E>
+XLOOM_NOINLINE void store_items_singly(elementwise<T, E> from, std::size_t begin, std::size_t end, T* to)
+{
+    for (std::size_t i = begin; i < end; ++i)
+        to[i] = static_cast<T>(from.item(i));
+}
+
+/// Stores the first `count` items of an expression in `to`, which no tensor of the expression overlaps.
+template <class T, class E>
+void store_items(elementwise<T, E> from, std::size_t count, T* to)
+{
+    std::size_t i = 0;
+    if constexpr (xt::xassign_traits<xt::xtensor<T, 1>, E>::simd_linear_assign())
+        for (constexpr std::size_t width = xt_simd::simd_type<T>::size; i + width <= count; i += width)
+            xt_simd::store_as(to + i, from.batch(i), xt_simd::unaligned_mode());
+    if (i < count)
+        detail::store_items_singly(from, i, count, to);
+}
+
+} // namespace xloom::inline XLOOM_ABI::detail
+
+namespace xloom::inline XLOOM_ABI::detail {
+
+/// Memory that a running operator offers for value K of the step that the body returns to it. The values of a
+/// step are counted from its first state to its last output.
+///
+/// Only values in the operator's own step take the memory: a body that returns a new step constructs it
+/// there. Other steps, which may live on, have memory of their own.
+template <class T, std::size_t K>
+class step_place {
+public:
+    step_place() : outer_(std::exchange(current, this)) {}
+    step_place(step_place const&) = delete;
+    step_place& operator=(step_place const&) = delete;
+    ~step_place() { current = outer_; }
+
+    /// Offers memory for `count` items of a value in `step`, which may not exist yet.
+    template <class Step>
+    void offer(T* items, std::size_t count, Step* step)
+    {
+        items_ = items;
+        count_ = count;
+        first_ = reinterpret_cast<std::uintptr_t>(step);
+        bytes_ = sizeof(Step);
+    }
+
+    /// Returns the memory if it is for `count` items of a value there; otherwise nullptr.
+    static T* find(std::size_t count, void const* value)
+    {
+        bool const is_found = current && current->count_ == count &&
+                              reinterpret_cast<std::uintptr_t>(value) - current->first_ < current->bytes_;
+        return is_found ? current->items_ : nullptr;
+    }
+
+private:
+    T* items_ = nullptr;
+    std::size_t count_ = 0;
+    std::uintptr_t first_ = 0;
+    std::size_t bytes_ = 0;
+    step_place* outer_;
+    static inline constinit thread_local step_place* current = nullptr;
+};
+
+/// The items of value K of a step, a storage for xtensor's containers: in memory of their own, or in that of
+/// a step_place. Copies, and what items are moved to, own their memory.
+template <class T, std::size_t K>
+class step_items {
+public:
+    using place = step_place<T, K>;
+    using value_type = T;
+    using allocator_type = std::allocator<T>;
+    using size_type = std::size_t;
+    using difference_type = std::ptrdiff_t;
+    using reference = T&;
+    using const_reference = T const&;
+    using pointer = T*;
+    using const_pointer = T const*;
+    using iterator = T*;
+    using const_iterator = T const*;
+    using reverse_iterator = std::reverse_iterator<iterator>;
+    using const_reverse_iterator = std::reverse_iterator<const_iterator>;
+
+    step_items() = default;
+    explicit step_items(std::size_t count) { resize(count); }
+    step_items(std::size_t count, T const& value) : step_items(count) { std::fill(begin(), end(), value); }
+    step_items(step_items const& other) : step_items(other.size_)
+    {
+        std::copy(other.begin(), other.end(), data_);
+    }
+    step_items& operator=(step_items const& other)
+    {
+        resize(other.size_);
+        std::copy(other.begin(), other.end(), data_);
+        return *this;
+    }
+
+    /// Makes room for `count` items, where the running operator wants them if it does.
+    void allocate(std::size_t count)
+    {
+        if (T* const offered = place::find(count, this)) {
+            data_ = offered;
+            size_ = count;
+        } else {
+            resize(count);
+        }
+    }
+    void resize(std::size_t count)
+    {
+        if (count == size_)
+            return;
+        own_.resize(count);
+        data_ = own_.data();
+        size_ = count;
+    }
+
+    std::size_t size() const { return size_; }
+    bool empty() const { return size_ == 0; }
+    T* data() { return data_; }
+    T const* data() const { return data_; }
+    T* begin() { return data_; }
+    T const* begin() const { return data_; }
+    T const* cbegin() const { return data_; }
+    T* end() { return data_ + size_; }
+    T const* end() const { return data_ + size_; }
+    T const* cend() const { return data_ + size_; }
+    reverse_iterator rbegin() { return reverse_iterator(end()); }
+    const_reverse_iterator rbegin() const { return crbegin(); }
+    const_reverse_iterator crbegin() const { return const_reverse_iterator(end()); }
+    reverse_iterator rend() { return reverse_iterator(begin()); }
+    const_reverse_iterator rend() const { return crend(); }
+    const_reverse_iterator crend() const { return const_reverse_iterator(begin()); }
+    T& operator[](std::size_t i) { return data_[i]; }
+    T const& operator[](std::size_t i) const { return data_[i]; }
+
+private:
+    xt::uvector<T, std::allocator<T>> own_;
+    T* data_ = nullptr;
+    std::size_t size_ = 0;
+};
+
+/// A value of a step, one of xtensor's containers over step_items. Its constructor evaluates an expression
+/// while the variables of the body exist. The class has one parameter, because xtensor takes a class for an
+/// expression that is derived from its argument.
+template <class Container>
+class step_value : public Container {
+    using item = typename Container::value_type;
+    using items = typename Container::storage_type;
+
+public:
+    step_value() = default;
+    template <class E>
+    step_value(xt::xexpression<E> const& expression) : Container(items(), {}, {})
+    {
+        E const& e = expression.derived_cast();
+        if constexpr (is_elementwise<item, E> && is_always_row_major<Container>) {
+            elementwise<item, E> const from(e);
+            if (from.is_shaped_like(from.dims())) {
+                allocate(from.dims());
+                detail::store_items(from, this->size(), this->data());
+                return;
+            }
+        }
+        evaluate(e);
+    }
+    using Container::operator=;
+
+private:
+    /// Why not inline: the registers of the caller are those of the plain loop.
+    template <class E>
+    XLOOM_NOINLINE void evaluate(E const& e)
+    {
+        allocate(e.shape());
+        xt::noalias(static_cast<Container&>(*this)) = e;
+    }
+    template <class Dims>
+    void allocate(Dims const& dims)
+    {
+        if constexpr (is_always_row_major<Container>) // as the operator's memory
+            this->storage().allocate(xt::compute_size(dims));
+        this->resize(dims, true);
+    }
+};
+
+template <class Container>
+inline constexpr bool is_xcontainer<step_value<Container>> = true;
+
+/// The type of value K of a step that is evaluated from an expression, where Owner would own the items: a
+/// step_value for a container of xtensor's whose shape is not fixed.
+template <class Owner, std::size_t K>
+struct evaluated {
+    using type = Owner;
+};
+template <class Storage, std::size_t Rank, xt::layout_type Layout, class Tag, std::size_t K>
+struct evaluated<xt::xtensor_container<Storage, Rank, Layout, Tag>, K> {
+    using type =
+        step_value<xt::xtensor_container<step_items<typename Storage::value_type, K>, Rank, Layout, Tag>>;
+};
+template <class Storage, xt::layout_type Layout, class Shape, class Tag, std::size_t K>
+struct evaluated<xt::xarray_container<Storage, Layout, Shape, Tag>, K> {
+    using type =
+        step_value<xt::xarray_container<step_items<typename Storage::value_type, K>, Layout, Shape, Tag>>;
+};
+template <class Container, std::size_t K>
+struct evaluated<step_value<Container>, K> : evaluated<Container, K> {};
+
+} // namespace xloom::inline XLOOM_ABI::detail
+
+// ==== xloom/detail/tensor/operand_tuple.hpp ====
+// Operand tuples (packs): one value or a flat std::tuple of values, for an operator's states, inputs or
+// outputs.
+
+namespace xloom::inline XLOOM_ABI::detail {
+
 template <class T>
 inline constexpr bool is_tuple = false;
 template <class... Ts>
@@ -2630,41 +2812,27 @@ namespace xloom::inline XLOOM_ABI {
 
 namespace detail {
 
-/// A container of xtensor's like Owner, whose memory is that of the running operator; Owner, if it is none.
-template <class Owner>
-struct recycled {
-    using type = Owner;
-};
-template <class Item>
-using recycling_allocator = std::conditional_t<(alignof(Item) <= __STDCPP_DEFAULT_NEW_ALIGNMENT__),
-    step_memory_allocator<Item>, std::allocator<Item>>;
-template <class Item, class Allocator, std::size_t Rank, xt::layout_type Layout, class Tag>
-struct recycled<xt::xtensor_container<xt::uvector<Item, Allocator>, Rank, Layout, Tag>> {
-    using type = xt::xtensor_container<xt::uvector<Item, recycling_allocator<Item>>, Rank, Layout, Tag>;
-};
-template <class Item, class Allocator, xt::layout_type Layout, class Shape, class Tag>
-struct recycled<xt::xarray_container<xt::uvector<Item, Allocator>, Layout, Shape, Tag>> {
-    using type = xt::xarray_container<xt::uvector<Item, recycling_allocator<Item>>, Layout, Shape, Tag>;
-};
-
-/// The type that a step stores for an argument T&&: lazy expressions, views and variables are copied while
-/// the body's variables exist, temporary containers are moved.
-///
-/// Why not xtensor's allocator: it allocates aligned memory from the system, three to five times as slow for
-/// the small tensors that bodies return. The values are copied into states and outputs at once.
-template <class T>
+/// The type that a step stores as value K for an argument T&&: lazy expressions, views and variables are
+/// evaluated or copied while the body's variables exist, temporary containers are moved.
+template <class T, std::size_t K>
 struct stored {
     using owner = std::conditional_t<std::is_constructible_v<owned_t<T>, T>, owned_t<T>, bare<T>>;
     static constexpr bool is_copied =
         lazy<bare<T>> || tensor_view<bare<T>> || (std::is_lvalue_reference_v<T> && tensor<bare<T>>);
-    using type = typename std::conditional_t<is_copied, recycled<owner>, std::type_identity<owner>>::type;
+    using type = typename std::conditional_t<is_copied, evaluated<owner, K>, std::type_identity<owner>>::type;
 };
-template <class... Ts>
-struct stored<std::tuple<Ts...>> {
-    using type = std::tuple<typename stored<Ts>::type...>;
+template <class Values, std::size_t First, class Indices>
+struct stored_tuple;
+template <class... Ts, std::size_t First, std::size_t... I>
+struct stored_tuple<std::tuple<Ts...>, First, std::index_sequence<I...>> {
+    using type = std::tuple<typename stored<Ts, First + I>::type...>;
 };
-template <class T>
-using stored_t = typename stored<std::conditional_t<is_tuple<bare<T>>, bare<T>, T>>::type;
+template <class... Ts, std::size_t First>
+struct stored<std::tuple<Ts...>, First>
+    : stored_tuple<std::tuple<Ts...>, First, std::index_sequence_for<Ts...>> {};
+/// The types of values, one or a tuple, that follow `Before` in a step.
+template <class T, class Before = std::tuple<>>
+using stored_t = typename stored<std::conditional_t<is_tuple<bare<T>>, bare<T>, T>, leaf_count<Before>>::type;
 
 /// False if a value may refer to variables of a body that has returned: lazy expressions and views.
 template <class T>
@@ -2725,8 +2893,8 @@ struct scan_step {
 };
 template <class State>
 scan_step(State&&) -> scan_step<detail::stored_t<State>>;
-template <class State, class ScanOutputs>
-scan_step(State&&, ScanOutputs&&) -> scan_step<detail::stored_t<State>, detail::stored_t<ScanOutputs>>;
+template <class State, class Outputs>
+scan_step(State&&, Outputs&&) -> scan_step<detail::stored_t<State>, detail::stored_t<Outputs, State>>;
 
 /// The step deduced from three or more values, which scan rejects: states and outputs cannot be
 /// distinguished.
@@ -2755,8 +2923,8 @@ struct loop_step {
 };
 template <class State>
 loop_step(bool, State&&) -> loop_step<detail::stored_t<State>>;
-template <class State, class ScanOutputs>
-loop_step(bool, State&&, ScanOutputs&&) -> loop_step<detail::stored_t<State>, detail::stored_t<ScanOutputs>>;
+template <class State, class Outputs>
+loop_step(bool, State&&, Outputs&&) -> loop_step<detail::stored_t<State>, detail::stored_t<Outputs, State>>;
 
 /// The step deduced from four or more values, which loop rejects: carried values and outputs cannot be
 /// distinguished.
@@ -3434,16 +3602,23 @@ public:
     {}
 
     shape const& element_shape() const { return element_.dims; }
+    std::size_t count() const { return count_; }
 
-    /// Writes the next element. Requires is_shaped_like(y, element_shape()) and space for another element.
+    /// Returns where the next element is, if its items are contiguous in row-major order; nullptr also if
+    /// there is no tensor yet.
+    Item* next_in_place() const { return in_place_ && data_ ? data_ + at_ : nullptr; }
+
+    /// Writes the next element, unless it is there already. Requires is_shaped_like(y, element_shape()) and
+    /// space for another element.
     template <class Y>
     void push(Y const& y)
     {
         if constexpr (!tensor<Y>)
             data_[at_] = y;
-        else if (is_always_row_major<Y> && in_place_)
-            std::copy_n(enable_tensor<Y>::data(y), count_, data_ + at_);
-        else
+        else if (is_always_row_major<Y> && in_place_) {
+            if (enable_tensor<Y>::data(y) != data_ + at_)
+                std::copy_n(enable_tensor<Y>::data(y), count_, data_ + at_);
+        } else
             kernel::strided_copy(element_.dims, detail::layout_of(y).strides, element_.strides)(
                 enable_tensor<Y>::data(y), data_ + at_);
         at_ += stride_;
@@ -3600,6 +3775,8 @@ public:
         });
     }
 
+    auto const& writers() const { return writers_; }
+
     type&& finish() && { return std::move(results_); }
 
 private:
@@ -3659,6 +3836,18 @@ public:
         : op_(op), capacity_(limit, certain)
     {}
 
+    /// Makes room for the outputs of an iteration, before the body runs.
+    void make_room(std::int64_t iteration)
+    {
+        auto const t = static_cast<std::size_t>(iteration);
+        if (t != 0 && t == capacity_.size()) {
+            capacity_.grow();
+            stack_.resize(op_, capacity_.size(), t);
+        }
+    }
+
+    auto const& writers() const { return stack_.writers(); }
+
     /// Appends the outputs of one iteration, a tuple of references.
     template <class Values>
     void push(Values const& values, std::int64_t iteration)
@@ -3667,9 +3856,6 @@ public:
         if (t == 0) {
             start(values);
             stack_.open(op_, values, capacity_.size(), {});
-        } else if (t == capacity_.size()) {
-            capacity_.grow();
-            stack_.resize(op_, capacity_.size(), t);
         }
         stack_.push(op_, values, t);
     }
@@ -5564,6 +5750,112 @@ std::size_t scan_length(
 
 } // namespace xloom::inline XLOOM_ABI::detail
 
+// ==== xloom/detail/scan/step_memory.hpp ====
+// The memory in which an operator wants the values of its steps: of states, and of outputs in their tensors.
+
+namespace xloom::inline XLOOM_ABI::detail {
+
+/// The memory for one value of the steps of an operator; none for a value that is no step_value.
+template <class Value>
+struct step_value_memory {
+    void offer_state(auto const&, auto*) {}
+    void offer_output(auto const&, auto*) {}
+    void replace(auto& state, Value& value) { detail::assign_carried(state, value); }
+};
+template <class Container>
+class step_value_memory<step_value<Container>> {
+    using item = typename Container::value_type;
+    using storage = std::conditional_t<(alignof(item) <= __STDCPP_DEFAULT_NEW_ALIGNMENT__),
+        typename xt::xtensor<item, 1>::storage_type, // which a state has
+        xt::uvector<item, std::allocator<item>>>;
+
+public:
+    /// Offers memory for a value of the state's shape.
+    template <class State>
+    void offer_state(State const& state, auto* step)
+    {
+        std::size_t count = 1;
+        for (auto const dim : enable_tensor<State>::shape(state))
+            count *= static_cast<std::size_t>(dim);
+        offer_own(count, step);
+    }
+
+    /// Offers the memory of the writer's next element, if items are contiguous there.
+    void offer_output(auto const& writer, auto* step)
+    {
+        if (item* const next = writer.next_in_place())
+            place_.offer(next, writer.count(), step);
+        else
+            offer_own(writer.count(), step);
+    }
+
+    /// Replaces a state: exchanges the memory if the value is in the memory that was offered for it.
+    template <class State>
+    void replace(State& state, step_value<Container>& value)
+    {
+        if constexpr (is_xcontainer<State> && is_always_row_major<State> && is_always_row_major<Container>)
+            if constexpr (std::is_same_v<typename State::storage_type, storage>)
+                if (value.data() == own_.data() && detail::have_same_shape(state, value)) {
+                    using std::swap;
+                    swap(state.storage(), own_);
+                    return;
+                }
+        detail::assign_carried(state, value);
+    }
+
+private:
+    void offer_own(std::size_t count, auto* step)
+    {
+        own_.resize(count);
+        place_.offer(own_.data(), count, step);
+    }
+
+    storage own_{};
+    typename Container::storage_type::place place_{};
+};
+
+template <class Values>
+struct step_value_memories {
+    using type = std::tuple<step_value_memory<Values>>;
+};
+template <class... Values>
+struct step_value_memories<std::tuple<Values...>> {
+    using type = std::tuple<step_value_memory<Values>...>;
+};
+
+/// The memory for the values of the steps of an operator.
+template <class Step>
+class step_memory {
+public:
+    /// Returns call(), which is to be `step`, and offers memory for the values of that step. There may be no
+    /// writers yet.
+    template <class States, class... Writers, class Call>
+    Step make(Step* step, States const& states, [[maybe_unused]] std::tuple<Writers...> const& writers,
+        Call const& call)
+    {
+        detail::for_each_leaf(
+            states_, [&](auto i, auto& memory) { memory.offer_state(std::get<i>(states), step); });
+        if constexpr (sizeof...(Writers) != 0)
+            detail::for_each_leaf(
+                outputs_, [&](auto k, auto& memory) { memory.offer_output(std::get<k>(writers), step); });
+        return call();
+    }
+
+    /// Replaces the states by those of a step.
+    template <class States, class Values>
+    void replace(States const& states, Values const& values)
+    {
+        detail::for_each_leaf(
+            states_, [&](auto i, auto& memory) { memory.replace(std::get<i>(states), std::get<i>(values)); });
+    }
+
+private:
+    typename step_value_memories<decltype(Step::state)>::type states_{};
+    typename step_value_memories<decltype(Step::scan_outputs)>::type outputs_{};
+};
+
+} // namespace xloom::inline XLOOM_ABI::detail
+
 namespace xloom::inline XLOOM_ABI::detail {
 
 /// Returns body(arguments of the first tuple..., of the second tuple..., ...).
@@ -5684,15 +5976,19 @@ void run_iteration(
     detail::leave_all(y);
 }
 
-/// Runs iterations [begin, end) of a pure scan over cursors; `push` receives the outputs of each. The final
-/// states are left in `states`, references whose copy g++ 12 keeps in registers.
-template <class Step, class Body, class States, class Elements, class Push>
-void run_iterations(std::string_view op, Body& body, States states, Elements& elements, std::size_t begin,
-    std::size_t end, Push&& push, std::optional<std::size_t> row = {})
+/// Runs iterations [begin, end) of a pure scan over cursors; `push` receives the outputs of each, for which
+/// there are `writers`. The final states are left in `states`, references whose copy g++ 12 keeps in
+/// registers.
+template <class Step, class Body, class States, class Elements, class Writers, class Push>
+void run_iterations(std::string_view op, Body& body, States states, step_memory<Step>& memory,
+    Elements& elements, std::size_t begin, std::size_t end, Writers const& writers, Push&& push,
+    std::optional<std::size_t> row = {})
 {
     for (std::size_t t = begin; t < end; ++t) {
         detail::enter_all(elements);
-        Step step = detail::call_body(body, detail::const_leaves(states), detail::input_elements(elements));
+        Step step = memory.make(&step, states, writers, [&] {
+            return detail::call_body(body, detail::const_leaves(states), detail::input_elements(elements));
+        });
         detail::leave_all(elements);
         auto const returned = detail::leaves(step.state);
         detail::for_each_leaf(returned, [&](auto i, auto const& value) {
@@ -5702,18 +5998,18 @@ void run_iterations(std::string_view op, Body& body, States states, Elements& el
                     op, "states", i, detail::shape_of(state), detail::describe_shape(value), t, row);
         });
         push(detail::leaves(step.scan_outputs), t);
-        detail::for_each_leaf(
-            returned, [&](auto i, auto& value) { detail::assign_carried(std::get<i>(states), value); });
+        memory.replace(states, returned);
     }
 }
 
 /// Runs run_iterations, with the errors of name_states.
-template <class Step, class Body, class... States, class Elements, class Push>
-void iterate(std::string_view op, Body& body, std::tuple<States&...> const& states, Elements& elements,
-    std::size_t begin, std::size_t end, Push&& push, std::optional<std::size_t> row = {})
+template <class Step, class Body, class... States, class Elements, class Writers, class Push>
+void iterate(std::string_view op, Body& body, std::tuple<States&...> const& states, step_memory<Step>& memory,
+    Elements& elements, std::size_t begin, std::size_t end, Writers const& writers, Push&& push,
+    std::optional<std::size_t> row = {})
 {
-    detail::name_states(
-        op, states, [&] { detail::run_iterations<Step>(op, body, states, elements, begin, end, push, row); });
+    detail::name_states(op, states,
+        [&] { detail::run_iterations(op, body, states, memory, elements, begin, end, writers, push, row); });
 }
 
 } // namespace xloom::inline XLOOM_ABI::detail
@@ -6302,20 +6598,22 @@ void check_room(std::string_view op, std::size_t i, To const& to, From const& fr
 /// Why copies of both: g++ 12 keeps in registers what the function owns; a scalar state takes a quarter of
 /// the time.
 template <class Step, class Body, class Carried, class Outputs>
-loop_control run_loop_iterations(
-    std::string_view op, Body& body, Carried carried, loop_control control, Outputs& outputs)
+loop_control run_loop_iterations(std::string_view op, Body& body, Carried carried, step_memory<Step>& memory,
+    loop_control control, Outputs& outputs)
 {
     while (control.next(control.limit())) {
         loop_status const now = control.status();
-        Step step = detail::call_body(
-            body, std::tuple<std::int64_t, bool>(now.trip_count, now.cond), detail::const_leaves(carried));
+        outputs.make_room(now.trip_count);
+        Step step = memory.make(&step, carried, outputs.writers(), [&] {
+            return detail::call_body(body, std::tuple<std::int64_t, bool>(now.trip_count, now.cond),
+                detail::const_leaves(carried));
+        });
         detail::check_ranks(op, "states", detail::leaves(step.state));
         detail::for_each_leaf(detail::leaves(step.state), [&](auto i, auto const& value) {
             detail::check_room(op, i, std::get<i>(carried), value, now.trip_count);
         });
         outputs.push(detail::leaves(step.scan_outputs), now.trip_count);
-        detail::for_each_leaf(detail::leaves(step.state),
-            [&](auto i, auto& value) { detail::assign_carried(std::get<i>(carried), value); });
+        memory.replace(carried, detail::leaves(step.state));
         control.finish_iteration(step.cond);
     }
     return control;
@@ -6329,9 +6627,9 @@ auto run_loop(std::string_view op, Body& body, State state, loop_options const& 
     auto const carried = detail::leaves(state);
     detail::check_ranks(op, "init", carried);
     stack outputs(op, begin.limit(), begin.guaranteed_trips());
-    step_memory_pool recycled;
+    step_memory<Step> memory;
     loop_control const end = detail::name_states(
-        op, carried, [&] { return detail::run_loop_iterations<Step>(op, body, carried, begin, outputs); });
+        op, carried, [&] { return detail::run_loop_iterations(op, body, carried, memory, begin, outputs); });
     auto const [cond, trip_count, stopped] = end.status();
     return loop_result<State, typename stack::type>{
         std::move(state), std::move(outputs).finish(trip_count), cond, trip_count, stopped};
@@ -12813,9 +13111,9 @@ auto run_scan(std::string_view op, Body& body, State state, Inputs const& inputs
     auto elements =
         cursor_set<Inputs, LeadingAxis>::start(inputs, traversals, kernel::all_iterations(length));
     stack outputs;
-    step_memory_pool recycled;
-    detail::iterate<Step>(
-        op, body, detail::leaves(state), elements, 0, length, [&](auto const& values, std::size_t t) {
+    step_memory<Step> memory;
+    detail::iterate(op, body, detail::leaves(state), memory, elements, 0, length, outputs.writers(),
+        [&](auto const& values, std::size_t t) {
             if (t == 0)
                 outputs.open(op, values, length, options);
             outputs.push(op, values, t);
@@ -12867,8 +13165,10 @@ auto scan(Body& body, Init&& init, Inputs const& scan_inputs, scan_options const
 /// Order     t = 0 .. T-1; a reverse input passes element T-1-t, a reverse output is filled from its end. The
 ///           two are independent. T = 0 is valid: states = init, outputs of length 0; dimensions that no type
 ///           fixes are 0, an xarray's shape is [0].
-/// Cost      one pass; the outputs are allocated once, strided elements are copied through a buffer, and
-///           values that the body returns use a memory pool. scan_into with an in-place body needs no pool.
+/// Cost      one pass; the outputs are allocated once, strided elements are copied through a buffer. A body
+///           that returns a new step evaluates expressions in the memory of the next states and the outputs,
+///           and elementwise ones over tensors of one shape and item type in plain loops. The values of other
+///           steps are allocated and copied.
 /// Differs   from ONNX's inference and ONNX Runtime: directions and all lists are checked, T = 0 works.
 /// Source    ONNX Scan-9 to 25; infer_scan has the shape rule.
 /// Example
@@ -13027,12 +13327,12 @@ auto run_rows(std::string_view op, Rows const& rows, Body& caller_body, State st
     std::size_t const opened = first_row_with_elements(rows);
     if (opened != rows.size()) {
         rows_t<State> row{};
-        step_memory_pool recycled;
+        step_memory<Step> memory;
         detail::load_rows(states, opened, row);
         cursors elements(rows, inputs, traversals, opened, rows.size());
         elements.enter_row(opened);
-        detail::iterate<Step>(
-            op, body, detail::leaves(row), elements.get(), 0, 1,
+        detail::iterate(
+            op, body, detail::leaves(row), memory, elements.get(), 0, 1, std::tuple<>(),
             [&](auto const& values, std::size_t t) {
                 outputs.open(values);
                 outputs.row(opened, t).push(op, values, t, opened);
@@ -13042,15 +13342,15 @@ auto run_rows(std::string_view op, Rows const& rows, Body& caller_body, State st
     }
     detail::for_parts(rows, policy, [&](std::size_t first, std::size_t last) {
         rows_t<State> row{};
-        step_memory_pool recycled;
+        step_memory<Step> memory;
         cursors elements(rows, inputs, traversals, first, last);
         for (std::size_t b = first; b < last; ++b) {
             std::size_t const begin = b == opened ? 1 : 0;
             detail::load_rows(states, b, row);
             elements.enter_row(b, begin);
             auto writers = outputs.row(b, begin);
-            detail::iterate<Step>(
-                op, body, detail::leaves(row), elements.get(), begin, rows.length(b),
+            detail::iterate(
+                op, body, detail::leaves(row), memory, elements.get(), begin, rows.length(b), writers.each,
                 [&](auto const& values, std::size_t t) { writers.push(op, values, t, b); }, b);
             outputs.end_row(b);
             detail::store_rows(states, b, row);

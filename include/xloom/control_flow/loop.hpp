@@ -133,20 +133,22 @@ void check_room(std::string_view op, std::size_t i, To const& to, From const& fr
 /// Why copies of both: g++ 12 keeps in registers what the function owns; a scalar state takes a quarter of
 /// the time.
 template <class Step, class Body, class Carried, class Outputs>
-loop_control run_loop_iterations(
-    std::string_view op, Body& body, Carried carried, loop_control control, Outputs& outputs)
+loop_control run_loop_iterations(std::string_view op, Body& body, Carried carried, step_memory<Step>& memory,
+    loop_control control, Outputs& outputs)
 {
     while (control.next(control.limit())) {
         loop_status const now = control.status();
-        Step step = detail::call_body(
-            body, std::tuple<std::int64_t, bool>(now.trip_count, now.cond), detail::const_leaves(carried));
+        outputs.make_room(now.trip_count);
+        Step step = memory.make(&step, carried, outputs.writers(), [&] {
+            return detail::call_body(body, std::tuple<std::int64_t, bool>(now.trip_count, now.cond),
+                detail::const_leaves(carried));
+        });
         detail::check_ranks(op, "states", detail::leaves(step.state));
         detail::for_each_leaf(detail::leaves(step.state), [&](auto i, auto const& value) {
             detail::check_room(op, i, std::get<i>(carried), value, now.trip_count);
         });
         outputs.push(detail::leaves(step.scan_outputs), now.trip_count);
-        detail::for_each_leaf(detail::leaves(step.state),
-            [&](auto i, auto& value) { detail::assign_carried(std::get<i>(carried), value); });
+        memory.replace(carried, detail::leaves(step.state));
         control.finish_iteration(step.cond);
     }
     return control;
@@ -160,9 +162,9 @@ auto run_loop(std::string_view op, Body& body, State state, loop_options const& 
     auto const carried = detail::leaves(state);
     detail::check_ranks(op, "init", carried);
     stack outputs(op, begin.limit(), begin.guaranteed_trips());
-    step_memory_pool recycled;
+    step_memory<Step> memory;
     loop_control const end = detail::name_states(
-        op, carried, [&] { return detail::run_loop_iterations<Step>(op, body, carried, begin, outputs); });
+        op, carried, [&] { return detail::run_loop_iterations(op, body, carried, memory, begin, outputs); });
     auto const [cond, trip_count, stopped] = end.status();
     return loop_result<State, typename stack::type>{
         std::move(state), std::move(outputs).finish(trip_count), cond, trip_count, stopped};

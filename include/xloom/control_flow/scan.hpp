@@ -98,9 +98,9 @@ auto run_scan(std::string_view op, Body& body, State state, Inputs const& inputs
     auto elements =
         cursor_set<Inputs, LeadingAxis>::start(inputs, traversals, kernel::all_iterations(length));
     stack outputs;
-    step_memory_pool recycled;
-    detail::iterate<Step>(
-        op, body, detail::leaves(state), elements, 0, length, [&](auto const& values, std::size_t t) {
+    step_memory<Step> memory;
+    detail::iterate(op, body, detail::leaves(state), memory, elements, 0, length, outputs.writers(),
+        [&](auto const& values, std::size_t t) {
             if (t == 0)
                 outputs.open(op, values, length, options);
             outputs.push(op, values, t);
@@ -152,8 +152,10 @@ auto scan(Body& body, Init&& init, Inputs const& scan_inputs, scan_options const
 /// Order     t = 0 .. T-1; a reverse input passes element T-1-t, a reverse output is filled from its end. The
 ///           two are independent. T = 0 is valid: states = init, outputs of length 0; dimensions that no type
 ///           fixes are 0, an xarray's shape is [0].
-/// Cost      one pass; the outputs are allocated once, strided elements are copied through a buffer, and
-///           values that the body returns use a memory pool. scan_into with an in-place body needs no pool.
+/// Cost      one pass; the outputs are allocated once, strided elements are copied through a buffer. A body
+///           that returns a new step evaluates expressions in the memory of the next states and the outputs,
+///           and elementwise ones over tensors of one shape and item type in plain loops. The values of other
+///           steps are allocated and copied.
 /// Differs   from ONNX's inference and ONNX Runtime: directions and all lists are checked, T = 0 works.
 /// Source    ONNX Scan-9 to 25; infer_scan has the shape rule.
 /// Example

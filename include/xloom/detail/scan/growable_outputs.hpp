@@ -60,6 +60,18 @@ public:
         : op_(op), capacity_(limit, certain)
     {}
 
+    /// Makes room for the outputs of an iteration, before the body runs.
+    void make_room(std::int64_t iteration)
+    {
+        auto const t = static_cast<std::size_t>(iteration);
+        if (t != 0 && t == capacity_.size()) {
+            capacity_.grow();
+            stack_.resize(op_, capacity_.size(), t);
+        }
+    }
+
+    auto const& writers() const { return stack_.writers(); }
+
     /// Appends the outputs of one iteration, a tuple of references.
     template <class Values>
     void push(Values const& values, std::int64_t iteration)
@@ -68,9 +80,6 @@ public:
         if (t == 0) {
             start(values);
             stack_.open(op_, values, capacity_.size(), {});
-        } else if (t == capacity_.size()) {
-            capacity_.grow();
-            stack_.resize(op_, capacity_.size(), t);
         }
         stack_.push(op_, values, t);
     }

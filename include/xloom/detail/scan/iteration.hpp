@@ -10,7 +10,7 @@
 
 #include <xloom/detail/scan/body.hpp>
 #include <xloom/detail/scan/cursors.hpp>
-#include <xloom/detail/scan/step.hpp>
+#include <xloom/detail/scan/step_memory.hpp>
 
 namespace xloom::inline XLOOM_ABI::detail {
 
@@ -132,15 +132,19 @@ void run_iteration(
     detail::leave_all(y);
 }
 
-/// Runs iterations [begin, end) of a pure scan over cursors; `push` receives the outputs of each. The final
-/// states are left in `states`, references whose copy g++ 12 keeps in registers.
-template <class Step, class Body, class States, class Elements, class Push>
-void run_iterations(std::string_view op, Body& body, States states, Elements& elements, std::size_t begin,
-    std::size_t end, Push&& push, std::optional<std::size_t> row = {})
+/// Runs iterations [begin, end) of a pure scan over cursors; `push` receives the outputs of each, for which
+/// there are `writers`. The final states are left in `states`, references whose copy g++ 12 keeps in
+/// registers.
+template <class Step, class Body, class States, class Elements, class Writers, class Push>
+void run_iterations(std::string_view op, Body& body, States states, step_memory<Step>& memory,
+    Elements& elements, std::size_t begin, std::size_t end, Writers const& writers, Push&& push,
+    std::optional<std::size_t> row = {})
 {
     for (std::size_t t = begin; t < end; ++t) {
         detail::enter_all(elements);
-        Step step = detail::call_body(body, detail::const_leaves(states), detail::input_elements(elements));
+        Step step = memory.make(&step, states, writers, [&] {
+            return detail::call_body(body, detail::const_leaves(states), detail::input_elements(elements));
+        });
         detail::leave_all(elements);
         auto const returned = detail::leaves(step.state);
         detail::for_each_leaf(returned, [&](auto i, auto const& value) {
@@ -150,18 +154,18 @@ void run_iterations(std::string_view op, Body& body, States states, Elements& el
                     op, "states", i, detail::shape_of(state), detail::describe_shape(value), t, row);
         });
         push(detail::leaves(step.scan_outputs), t);
-        detail::for_each_leaf(
-            returned, [&](auto i, auto& value) { detail::assign_carried(std::get<i>(states), value); });
+        memory.replace(states, returned);
     }
 }
 
 /// Runs run_iterations, with the errors of name_states.
-template <class Step, class Body, class... States, class Elements, class Push>
-void iterate(std::string_view op, Body& body, std::tuple<States&...> const& states, Elements& elements,
-    std::size_t begin, std::size_t end, Push&& push, std::optional<std::size_t> row = {})
+template <class Step, class Body, class... States, class Elements, class Writers, class Push>
+void iterate(std::string_view op, Body& body, std::tuple<States&...> const& states, step_memory<Step>& memory,
+    Elements& elements, std::size_t begin, std::size_t end, Writers const& writers, Push&& push,
+    std::optional<std::size_t> row = {})
 {
-    detail::name_states(
-        op, states, [&] { detail::run_iterations<Step>(op, body, states, elements, begin, end, push, row); });
+    detail::name_states(op, states,
+        [&] { detail::run_iterations(op, body, states, memory, elements, begin, end, writers, push, row); });
 }
 
 } // namespace xloom::inline XLOOM_ABI::detail

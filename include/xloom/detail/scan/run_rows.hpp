@@ -70,12 +70,12 @@ auto run_rows(std::string_view op, Rows const& rows, Body& caller_body, State st
     std::size_t const opened = first_row_with_elements(rows);
     if (opened != rows.size()) {
         rows_t<State> row{};
-        step_memory_pool recycled;
+        step_memory<Step> memory;
         detail::load_rows(states, opened, row);
         cursors elements(rows, inputs, traversals, opened, rows.size());
         elements.enter_row(opened);
-        detail::iterate<Step>(
-            op, body, detail::leaves(row), elements.get(), 0, 1,
+        detail::iterate(
+            op, body, detail::leaves(row), memory, elements.get(), 0, 1, std::tuple<>(),
             [&](auto const& values, std::size_t t) {
                 outputs.open(values);
                 outputs.row(opened, t).push(op, values, t, opened);
@@ -85,15 +85,15 @@ auto run_rows(std::string_view op, Rows const& rows, Body& caller_body, State st
     }
     detail::for_parts(rows, policy, [&](std::size_t first, std::size_t last) {
         rows_t<State> row{};
-        step_memory_pool recycled;
+        step_memory<Step> memory;
         cursors elements(rows, inputs, traversals, first, last);
         for (std::size_t b = first; b < last; ++b) {
             std::size_t const begin = b == opened ? 1 : 0;
             detail::load_rows(states, b, row);
             elements.enter_row(b, begin);
             auto writers = outputs.row(b, begin);
-            detail::iterate<Step>(
-                op, body, detail::leaves(row), elements.get(), begin, rows.length(b),
+            detail::iterate(
+                op, body, detail::leaves(row), memory, elements.get(), begin, rows.length(b), writers.each,
                 [&](auto const& values, std::size_t t) { writers.push(op, values, t, b); }, b);
             outputs.end_row(b);
             detail::store_rows(states, b, row);

@@ -53,16 +53,23 @@ public:
     {}
 
     shape const& element_shape() const { return element_.dims; }
+    std::size_t count() const { return count_; }
 
-    /// Writes the next element. Requires is_shaped_like(y, element_shape()) and space for another element.
+    /// Returns where the next element is, if its items are contiguous in row-major order; nullptr also if
+    /// there is no tensor yet.
+    Item* next_in_place() const { return in_place_ && data_ ? data_ + at_ : nullptr; }
+
+    /// Writes the next element, unless it is there already. Requires is_shaped_like(y, element_shape()) and
+    /// space for another element.
     template <class Y>
     void push(Y const& y)
     {
         if constexpr (!tensor<Y>)
             data_[at_] = y;
-        else if (is_always_row_major<Y> && in_place_)
-            std::copy_n(enable_tensor<Y>::data(y), count_, data_ + at_);
-        else
+        else if (is_always_row_major<Y> && in_place_) {
+            if (enable_tensor<Y>::data(y) != data_ + at_)
+                std::copy_n(enable_tensor<Y>::data(y), count_, data_ + at_);
+        } else
             kernel::strided_copy(element_.dims, detail::layout_of(y).strides, element_.strides)(
                 enable_tensor<Y>::data(y), data_ + at_);
         at_ += stride_;
@@ -218,6 +225,8 @@ public:
             detail::resize_stacked(op, k, result, std::get<k>(writers_), length, kept);
         });
     }
+
+    auto const& writers() const { return writers_; }
 
     type&& finish() && { return std::move(results_); }
 

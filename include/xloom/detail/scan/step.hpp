@@ -5,48 +5,34 @@
 #include <utility>
 
 #include <xloom/detail/kernel/strided_copy.hpp>
-#include <xloom/detail/scan/step_memory.hpp>
+#include <xloom/detail/scan/step_value.hpp>
 #include <xloom/detail/tensor/operand_tuple.hpp>
 
 namespace xloom::inline XLOOM_ABI {
 
 namespace detail {
 
-/// A container of xtensor's like Owner, whose memory is that of the running operator; Owner, if it is none.
-template <class Owner>
-struct recycled {
-    using type = Owner;
-};
-template <class Item>
-using recycling_allocator = std::conditional_t<(alignof(Item) <= __STDCPP_DEFAULT_NEW_ALIGNMENT__),
-    step_memory_allocator<Item>, std::allocator<Item>>;
-template <class Item, class Allocator, std::size_t Rank, xt::layout_type Layout, class Tag>
-struct recycled<xt::xtensor_container<xt::uvector<Item, Allocator>, Rank, Layout, Tag>> {
-    using type = xt::xtensor_container<xt::uvector<Item, recycling_allocator<Item>>, Rank, Layout, Tag>;
-};
-template <class Item, class Allocator, xt::layout_type Layout, class Shape, class Tag>
-struct recycled<xt::xarray_container<xt::uvector<Item, Allocator>, Layout, Shape, Tag>> {
-    using type = xt::xarray_container<xt::uvector<Item, recycling_allocator<Item>>, Layout, Shape, Tag>;
-};
-
-/// The type that a step stores for an argument T&&: lazy expressions, views and variables are copied while
-/// the body's variables exist, temporary containers are moved.
-///
-/// Why not xtensor's allocator: it allocates aligned memory from the system, three to five times as slow for
-/// the small tensors that bodies return. The values are copied into states and outputs at once.
-template <class T>
+/// The type that a step stores as value K for an argument T&&: lazy expressions, views and variables are
+/// evaluated or copied while the body's variables exist, temporary containers are moved.
+template <class T, std::size_t K>
 struct stored {
     using owner = std::conditional_t<std::is_constructible_v<owned_t<T>, T>, owned_t<T>, bare<T>>;
     static constexpr bool is_copied =
         lazy<bare<T>> || tensor_view<bare<T>> || (std::is_lvalue_reference_v<T> && tensor<bare<T>>);
-    using type = typename std::conditional_t<is_copied, recycled<owner>, std::type_identity<owner>>::type;
+    using type = typename std::conditional_t<is_copied, evaluated<owner, K>, std::type_identity<owner>>::type;
 };
-template <class... Ts>
-struct stored<std::tuple<Ts...>> {
-    using type = std::tuple<typename stored<Ts>::type...>;
+template <class Values, std::size_t First, class Indices>
+struct stored_tuple;
+template <class... Ts, std::size_t First, std::size_t... I>
+struct stored_tuple<std::tuple<Ts...>, First, std::index_sequence<I...>> {
+    using type = std::tuple<typename stored<Ts, First + I>::type...>;
 };
-template <class T>
-using stored_t = typename stored<std::conditional_t<is_tuple<bare<T>>, bare<T>, T>>::type;
+template <class... Ts, std::size_t First>
+struct stored<std::tuple<Ts...>, First>
+    : stored_tuple<std::tuple<Ts...>, First, std::index_sequence_for<Ts...>> {};
+/// The types of values, one or a tuple, that follow `Before` in a step.
+template <class T, class Before = std::tuple<>>
+using stored_t = typename stored<std::conditional_t<is_tuple<bare<T>>, bare<T>, T>, leaf_count<Before>>::type;
 
 /// False if a value may refer to variables of a body that has returned: lazy expressions and views.
 template <class T>
@@ -107,8 +93,8 @@ struct scan_step {
 };
 template <class State>
 scan_step(State&&) -> scan_step<detail::stored_t<State>>;
-template <class State, class ScanOutputs>
-scan_step(State&&, ScanOutputs&&) -> scan_step<detail::stored_t<State>, detail::stored_t<ScanOutputs>>;
+template <class State, class Outputs>
+scan_step(State&&, Outputs&&) -> scan_step<detail::stored_t<State>, detail::stored_t<Outputs, State>>;
 
 /// The step deduced from three or more values, which scan rejects: states and outputs cannot be
 /// distinguished.
@@ -137,8 +123,8 @@ struct loop_step {
 };
 template <class State>
 loop_step(bool, State&&) -> loop_step<detail::stored_t<State>>;
-template <class State, class ScanOutputs>
-loop_step(bool, State&&, ScanOutputs&&) -> loop_step<detail::stored_t<State>, detail::stored_t<ScanOutputs>>;
+template <class State, class Outputs>
+loop_step(bool, State&&, Outputs&&) -> loop_step<detail::stored_t<State>, detail::stored_t<Outputs, State>>;
 
 /// The step deduced from four or more values, which loop rejects: carried values and outputs cannot be
 /// distinguished.

@@ -1,124 +1,114 @@
 #pragma once
-// A memory pool for values that a body returns: every iteration reuses the same blocks.
+// The memory in which an operator wants the values of its steps: of states, and of outputs in their tensors.
 
-#include <algorithm>
 #include <cstddef>
-#include <new>
+#include <memory>
+#include <tuple>
+#include <type_traits>
+#include <utility>
 
-#include <xloom/detail/core/error.hpp>
+#include <xloom/detail/scan/step.hpp>
+#include <xloom/detail/tensor/operand_tuple.hpp>
 
 namespace xloom::inline XLOOM_ABI::detail {
 
-/// A pool of the blocks that values of one running operator free, for the next iteration's values. It keeps
-/// at most as many blocks as were in use at once, the newest; older ones are freed, so that blocks of sizes
-/// that no longer occur do not accumulate. The destructor frees the rest, when the operator returns. Each
-/// operator on a thread's stack has its own pool; values that outlive it use operator new and delete.
-class step_memory_pool {
+/// The memory for one value of the steps of an operator; none for a value that is no step_value.
+template <class Value>
+struct step_value_memory {
+    void offer_state(auto const&, auto*) {}
+    void offer_output(auto const&, auto*) {}
+    void replace(auto& state, Value& value) { detail::assign_carried(state, value); }
+};
+template <class Container>
+class step_value_memory<step_value<Container>> {
+    using item = typename Container::value_type;
+    using storage = std::conditional_t<(alignof(item) <= __STDCPP_DEFAULT_NEW_ALIGNMENT__),
+        typename xt::xtensor<item, 1>::storage_type, // which a state has
+        xt::uvector<item, std::allocator<item>>>;
+
 public:
-    step_memory_pool() : outer_(current) { current = this; }
-    step_memory_pool(step_memory_pool const&) = delete;
-    step_memory_pool& operator=(step_memory_pool const&) = delete;
-
-    ~step_memory_pool()
+    /// Offers memory for a value of the state's shape.
+    template <class State>
+    void offer_state(State const& state, auto* step)
     {
-        current = outer_;
-        while (oldest_)
-            free_oldest();
+        std::size_t count = 1;
+        for (auto const dim : enable_tensor<State>::shape(state))
+            count *= static_cast<std::size_t>(dim);
+        offer_own(count, step);
     }
 
-    static void* take(std::size_t bytes)
+    /// Offers the memory of the writer's next element, if items are contiguous there.
+    void offer_output(auto const& writer, auto* step)
     {
-        return current ? current->take_block(allocated(bytes)) : ::operator new(allocated(bytes));
-    }
-
-    static void give_back(void* memory, std::size_t bytes) noexcept
-    {
-        if (current)
-            current->keep(memory, allocated(bytes));
+        if (item* const next = writer.next_in_place())
+            place_.offer(next, writer.count(), step);
         else
-            ::operator delete(memory);
+            offer_own(writer.count(), step);
+    }
+
+    /// Replaces a state: exchanges the memory if the value is in the memory that was offered for it.
+    template <class State>
+    void replace(State& state, step_value<Container>& value)
+    {
+        if constexpr (is_xcontainer<State> && is_always_row_major<State> && is_always_row_major<Container>)
+            if constexpr (std::is_same_v<typename State::storage_type, storage>)
+                if (value.data() == own_.data() && detail::have_same_shape(state, value)) {
+                    using std::swap;
+                    swap(state.storage(), own_);
+                    return;
+                }
+        detail::assign_carried(state, value);
     }
 
 private:
-    /// A free block, which stores its own node of a list from the oldest to the newest.
-    struct block {
-        block* older;
-        block* newer;
-        std::size_t bytes;
-    };
-
-    static std::size_t allocated(std::size_t bytes) { return (std::max)(bytes, sizeof(block)); }
-
-    void* take_block(std::size_t bytes)
+    void offer_own(std::size_t count, auto* step)
     {
-        block* found = newest_;
-        while (found && found->bytes != bytes)
-            found = found->older;
-        if (found)
-            unlink(*found);
-        void* const memory = found ? found : ::operator new(bytes);
-        most_in_use_ = (std::max)(most_in_use_, ++in_use_);
-        return memory;
+        own_.resize(count);
+        place_.offer(own_.data(), count, step);
     }
 
-    void keep(void* memory, std::size_t bytes) noexcept
-    {
-        if (in_use_ != 0) // values of an outer operator may be freed here
-            --in_use_;
-        block* const added = ::new (memory) block{newest_, nullptr, bytes};
-        (newest_ ? newest_->newer : oldest_) = added;
-        newest_ = added;
-        if (++kept_ > most_in_use_)
-            free_oldest();
-    }
-
-    void unlink(block const& each) noexcept
-    {
-        (each.older ? each.older->newer : oldest_) = each.newer;
-        (each.newer ? each.newer->older : newest_) = each.older;
-        --kept_;
-    }
-
-    void free_oldest() noexcept
-    {
-        block* const freed = oldest_;
-        unlink(*freed);
-        ::operator delete(freed);
-    }
-
-    static inline constinit thread_local step_memory_pool* current = nullptr;
-
-    block* oldest_ = nullptr;
-    block* newest_ = nullptr;
-    std::size_t kept_ = 0;
-    std::size_t in_use_ = 0;
-    std::size_t most_in_use_ = 0;
-    step_memory_pool* outer_;
+    storage own_{};
+    typename Container::storage_type::place place_{};
 };
 
-/// A standard allocator over the running operator's step_memory_pool.
-template <class T>
-struct step_memory_allocator {
-    using value_type = T;
+template <class Values>
+struct step_value_memories {
+    using type = std::tuple<step_value_memory<Values>>;
+};
+template <class... Values>
+struct step_value_memories<std::tuple<Values...>> {
+    using type = std::tuple<step_value_memory<Values>...>;
+};
 
-    step_memory_allocator() = default;
-    template <class U>
-    step_memory_allocator(step_memory_allocator<U> const&) noexcept
-    {}
-
-    T* allocate(std::size_t count)
+/// The memory for the values of the steps of an operator.
+template <class Step>
+class step_memory {
+public:
+    /// Returns call(), which is to be `step`, and offers memory for the values of that step. There may be no
+    /// writers yet.
+    template <class States, class... Writers, class Call>
+    Step make(Step* step, States const& states, [[maybe_unused]] std::tuple<Writers...> const& writers,
+        Call const& call)
     {
-        static_assert(alignof(T) <= __STDCPP_DEFAULT_NEW_ALIGNMENT__);
-        if (count > static_cast<std::size_t>(-1) / sizeof(T))
-            throw_or_abort(std::bad_array_new_length());
-        return static_cast<T*>(step_memory_pool::take(count * sizeof(T)));
-    }
-    void deallocate(T* items, std::size_t count) noexcept
-    {
-        step_memory_pool::give_back(items, count * sizeof(T));
+        detail::for_each_leaf(
+            states_, [&](auto i, auto& memory) { memory.offer_state(std::get<i>(states), step); });
+        if constexpr (sizeof...(Writers) != 0)
+            detail::for_each_leaf(
+                outputs_, [&](auto k, auto& memory) { memory.offer_output(std::get<k>(writers), step); });
+        return call();
     }
 
-    friend bool operator==(step_memory_allocator, step_memory_allocator) noexcept { return true; }
+    /// Replaces the states by those of a step.
+    template <class States, class Values>
+    void replace(States const& states, Values const& values)
+    {
+        detail::for_each_leaf(
+            states_, [&](auto i, auto& memory) { memory.replace(std::get<i>(states), std::get<i>(values)); });
+    }
+
+private:
+    typename step_value_memories<decltype(Step::state)>::type states_{};
+    typename step_value_memories<decltype(Step::scan_outputs)>::type outputs_{};
 };
 
 } // namespace xloom::inline XLOOM_ABI::detail
