@@ -19,15 +19,15 @@ def show(name, tensor):
     print(f"{name} {list(tensor.shape)} {numbers}")
 
 
-def record(case, layer, states, lengths=None):
+def record(case, layer, states, lengths=None, rows=2):
     """Everything of one layer: its parameters, an input, the initial states and what it returns."""
     layer.double()
     for name, parameter in layer.named_parameters():
         parameter.data = dyadic(parameter.shape)
         show(f"{case}.{name}", parameter)
-    X = dyadic((3, 2, layer.input_size))
+    X = dyadic((3, rows, layer.input_size))
     D = 2 if layer.bidirectional else 1
-    initial = [dyadic((layer.num_layers * D, 2, layer.hidden_size)) for _ in range(states)]
+    initial = [dyadic((layer.num_layers * D, rows, layer.hidden_size)) for _ in range(states)]
     show(f"{case}.X", X)
     for name, state in zip(("h_0", "c_0"), initial):
         show(f"{case}.{name}", state)
@@ -54,3 +54,7 @@ record("lstm", torch.nn.LSTM(2, 3, **two), 2, lengths=[2, 3])
 record("gru", torch.nn.GRU(2, 3, **two), 1)
 record("rnn", torch.nn.RNN(2, 3, **two), 1)
 record("relu", torch.nn.RNN(2, 3, nonlinearity="relu"), 1)
+record("relu_two", torch.nn.RNN(2, 3, nonlinearity="relu", **two), 1)
+record("lstm_without_bias", torch.nn.LSTM(2, 3, bias=False), 2)
+record("gru_without_bias", torch.nn.GRU(2, 3, bias=False), 1)
+record("stream", torch.nn.GRU(1, 2, num_layers=2), 1, rows=1)

@@ -1,0 +1,76 @@
+#!/usr/bin/env python3
+"""Writes the weights of an LSTM, GRU or RNN of PyTorch as JSON, in ONNX's order, for xloom/interop/json.hpp.
+
+    torch.save(model.state_dict(), "model.pt")                         # in Python
+    tools/from_torch.py model.pt weights.json --prefix encoder.rnn.    # the module model.encoder.rnn
+
+The file is {"op_type": "GRU", "linear_before_reset": 1, "layers": [{"W": ..., "R": ..., "B": ...}, ...]}: ONNX's names, a tensor being nested
+lists of numbers; B is omitted with bias=False. In Python, write("weights.json", model.encoder.rnn.state_dict()) does the same.
+"""
+
+import argparse
+import json
+
+KINDS = {4: "LSTM", 3: "GRU", 1: "RNN"}  # by the number of gates
+GATES = {"LSTM": (0, 3, 1, 2), "GRU": (1, 0, 2), "RNN": (0,)}  # the blocks of PyTorch's rows in ONNX's order
+
+
+def to_onnx(state_dict, prefix="", nonlinearity="tanh", batch_first=False):
+    """The file's dictionary for the parameters whose names begin with the prefix. Of a state_dict it uses items() and the tensors' tolist()."""
+    tensors = {name[len(prefix) :]: tensor.tolist() for name, tensor in state_dict.items() if name.startswith(prefix)}
+    if "weight_ih_l0" not in tensors:
+        found = [name[: -len("weight_ih_l0")] for name in state_dict if name.endswith("weight_ih_l0")]
+        raise ValueError(f"there is no {prefix}weight_ih_l0; the prefixes of recurrent modules are {found}")
+    if "weight_hr_l0" in tensors:
+        raise ValueError(f"there is {prefix}weight_hr_l0, but ONNX's LSTM has no proj_size")
+    kind = KINDS[len(tensors["weight_hh_l0"]) // len(tensors["weight_hh_l0"][0])]
+
+    def reordered(rows):
+        H = len(rows) // len(GATES[kind])
+        return [row for gate in GATES[kind] for row in rows[gate * H : (gate + 1) * H]]
+
+    layers = []
+    while f"weight_ih_l{len(layers)}" in tensors:
+        forward = f"_l{len(layers)}"
+        ends = [end for end in (forward, forward + "_reverse") if "weight_ih" + end in tensors]
+        layer = {name: [reordered(tensors[weight + end]) for end in ends] for name, weight in (("W", "weight_ih"), ("R", "weight_hh"))}
+        if "bias_ih" + forward in tensors:
+            layer["B"] = [reordered(tensors["bias_ih" + end]) + reordered(tensors["bias_hh" + end]) for end in ends]
+        layers.append(layer)
+    attributes = {"op_type": kind}
+    if kind == "GRU":
+        attributes["linear_before_reset"] = 1
+    if kind == "RNN" and nonlinearity == "relu":
+        attributes["activations"] = ["Relu"] * len(ends)
+    if batch_first:
+        attributes["layout"] = 1
+    return {**attributes, "layers": layers}
+
+
+def write(path, state_dict, **options):
+    """Writes what to_onnx returns. A ValueError: an infinity or a NaN, which JSON lacks."""
+    text = json.dumps(to_onnx(state_dict, **options), allow_nan=False, separators=(",", ":"))
+    with open(path, "w", encoding="ascii") as file:
+        file.write(text + "\n")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("state_dict", help="a file of torch.save(model.state_dict(), ...)")
+    parser.add_argument("weights", help="the file to write")
+    parser.add_argument("--prefix", default="", help="the names of the module's parameters begin so: encoder.rnn.")
+    parser.add_argument("--nonlinearity", choices=("tanh", "relu"), default="tanh", help="of a torch.nn.RNN")
+    parser.add_argument("--batch-first", action="store_true", help="the module was made so; sets ONNX's layout to 1")
+    arguments = vars(parser.parse_args())
+
+    import torch  # not for to_onnx and write
+
+    state_dict = torch.load(arguments.pop("state_dict"), map_location="cpu", weights_only=True)
+    try:
+        write(arguments.pop("weights"), state_dict, **arguments)
+    except ValueError as error:
+        parser.error(str(error))
+
+
+if __name__ == "__main__":
+    main()
