@@ -2,70 +2,17 @@
 // against the formulas of Keras and Flax in double.
 
 #include <cmath>
-#include <fstream>
-#include <map>
 #include <random>
-#include <sstream>
 #include <string>
 #include <vector>
 
 #include "in_weights.cpp" // made of that page
+#include "support/recording.hpp"
 
 namespace {
 
+using recorded::check_equal, recorded::pytorch;
 using weights::direction, weights::layer, weights::matrices, weights::matrix, weights::vector;
-
-/// Tensors by their names.
-class recording {
-public:
-    explicit recording(std::string const& path)
-    {
-        std::ifstream file(path);
-        for (std::string line; std::getline(file, line);) {
-            std::size_t const open = line.find(" ["), close = line.find("] ");
-            if (open == std::string::npos || close == std::string::npos)
-                continue; // the comment at the top
-            std::string dims = line.substr(open + 2, close - open - 2);
-            std::replace(dims.begin(), dims.end(), ',', ' ');
-            tensors_[line.substr(0, open)] = {
-                numbers<std::size_t>(dims), numbers<float>(line.substr(close + 2))};
-        }
-        REQUIRE_FALSE(tensors_.empty());
-    }
-
-    bool has(std::string const& name) const { return tensors_.count(name) != 0; }
-
-    template <std::size_t Rank>
-    xt::xtensor<float, Rank> tensor(std::string const& name) const
-    {
-        INFO(name);
-        REQUIRE(has(name));
-        auto const& [dims, items] = tensors_.at(name);
-        REQUIRE(dims.size() == Rank);
-        std::array<std::size_t, Rank> shape{};
-        std::copy(dims.begin(), dims.end(), shape.begin());
-        auto result = xt::xtensor<float, Rank>::from_shape(shape);
-        REQUIRE(items.size() == result.size());
-        std::copy(items.begin(), items.end(), result.begin());
-        return result;
-    }
-
-private:
-    template <class T>
-    static std::vector<T> numbers(std::string const& text)
-    {
-        std::istringstream from(text);
-        return {std::istream_iterator<T>(from), {}};
-    }
-
-    std::map<std::string, std::pair<std::vector<std::size_t>, std::vector<float>>> tensors_;
-};
-
-recording const& pytorch()
-{
-    static recording const recorded(XLOOM_PYTORCH_RECORDING);
-    return recorded;
-}
 
 /// All layers of a module of PyTorch's.
 std::vector<layer> layers_of(std::string const& name, std::vector<std::size_t> const& gates)
@@ -84,14 +31,6 @@ std::vector<layer> layers_of(std::string const& name, std::vector<std::size_t> c
         layers.push_back(weights::to_onnx(directions, gates));
     }
     return layers;
-}
-
-template <class A, class B>
-void check_equal(A const& a, B const& b)
-{
-    REQUIRE(a.shape() == b.shape());
-    for (auto x = a.begin(), y = b.begin(); x != a.end(); ++x, ++y)
-        CHECK(std::abs(*x - *y) <= 1e-6f * std::max(1.0f, std::abs(*y)));
 }
 
 /// A module of PyTorch's whose only state is h; one_layer(X, layer, h_l, direction) is the call.
