@@ -1,7 +1,7 @@
 #pragma once
 // All public headers; of those that require another library only the ones whose macro is defined: for
-// xloom/interop/ XLOOM_USE_ADOLC, XLOOM_USE_DLPACK, XLOOM_USE_EIGEN, XLOOM_USE_SACADO and XLOOM_USE_TBB
-// (oneTBB), for xloom/ranks/mpi.hpp XLOOM_USE_MPI.
+// xloom/interop/ XLOOM_USE_ADOLC, XLOOM_USE_DLPACK, XLOOM_USE_EIGEN, XLOOM_USE_JSON (nlohmann/json),
+// XLOOM_USE_SACADO and XLOOM_USE_TBB (oneTBB), for xloom/ranks/mpi.hpp XLOOM_USE_MPI.
 
 #include <xloom/control_flow.hpp>
 #include <xloom/gradients.hpp>
@@ -23,6 +23,9 @@
 #endif
 #ifdef XLOOM_USE_EIGEN
 #include <xloom/interop/eigen.hpp>
+#endif
+#ifdef XLOOM_USE_JSON
+#include <xloom/interop/json.hpp>
 #endif
 #ifdef XLOOM_USE_MPI
 #include <xloom/ranks/mpi.hpp>

@@ -35,6 +35,7 @@ set(foreign
   "^Sacado_ xloom/interop/sacado\\.hpp"
   "^Eigen/ xloom/interop/eigen\\.hpp"
   "^dlpack/ xloom/interop/dlpack\\.hpp"
+  "^nlohmann/ xloom/interop/json\\.hpp"
   "^sys/ xloom/detail/core/aligned_vector\\.hpp"
   "^xmmintrin\\.h$ xloom/detail/core/flush_subnormals\\.hpp"
   "^(imm|emm)intrin\\.h$ xloom/detail/kernel/lanes\\.hpp"

@@ -1,0 +1,268 @@
+// Weights from JSON files that tools/from_torch.py wrote, against what PyTorch 1.13 computed with them; and
+// files that are refused.
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <fstream>
+#include <iterator>
+#include <string>
+#include <vector>
+
+#include <xloom/interop/json.hpp>
+#include <xloom/recurrent/gru.hpp>
+#include <xloom/recurrent/gru_cell.hpp>
+#include <xloom/recurrent/lstm.hpp>
+#include <xloom/recurrent/rnn.hpp>
+
+#include "support/recording.hpp"
+#include "support/xtensor_extras.hpp"
+
+namespace json_test {
+
+using namespace xloom;
+using recorded::check_equal, recorded::pytorch;
+
+namespace {
+
+using matrices = xt::xtensor<float, 3>;
+
+std::string file_of(std::string const& module) { return XLOOM_TEST_DATA "/from_torch/" + module + ".json"; }
+
+std::string text_of(std::string const& module)
+{
+    std::ifstream file(file_of(module));
+    return {std::istreambuf_iterator<char>(file), {}};
+}
+
+/// Y [T, D, N, H] as the next layer's X [T, N, D H].
+matrices next_input(xt::xtensor<float, 4> const& Y)
+{
+    auto const [T, D, N, H] = Y.shape();
+    matrices X = matrices::from_shape({T, N, D * H});
+    xt::xtensor<float, 4> const swapped = xt::transpose(Y, {0, 2, 1, 3});
+    std::copy(swapped.begin(), swapped.end(), X.begin());
+    return X;
+}
+
+/// Runs all layers of a module, and checks its outputs. run(X, weights, h, c) is one of them, from states
+/// [D, N, H], which it updates.
+template <class Weights, class Run>
+void check_module(std::string const& name, std::vector<Weights> const& layers, Run const& run)
+{
+    bool const has_c = pytorch().has(name + ".c_0");
+    matrices X = pytorch().tensor<3>(name + ".X"), h = pytorch().tensor<3>(name + ".h_0"),
+             c = has_c ? pytorch().tensor<3>(name + ".c_0") : h;
+    REQUIRE(layers.size() * layers[0].sizes().D == h.shape(0));
+    std::size_t state = 0;
+    for (Weights const& weights : layers) {
+        auto const of_layer = [&, end = state + weights.sizes().D](matrices& states) {
+            return xt::view(states, xt::range(state, end), xt::all(), xt::all());
+        };
+        matrices h_l = of_layer(h), c_l = of_layer(c);
+        X = next_input(run(X, weights, h_l, c_l));
+        of_layer(h) = h_l;
+        of_layer(c) = c_l;
+        state += weights.sizes().D;
+    }
+    check_equal(X, pytorch().tensor<3>(name + ".output"));
+    check_equal(h, pytorch().tensor<3>(name + ".h_n"));
+    if (has_c)
+        check_equal(c, pytorch().tensor<3>(name + ".c_n"));
+}
+
+auto const run_lstm = [](matrices const& X, lstm_weights<float> const& weights, matrices& h, matrices& c) {
+    auto const result = lstm(X, weights, {.initial_h = h, .initial_c = c});
+    h = result.Y_h;
+    c = result.Y_c;
+    return result.Y;
+};
+auto const run_gru = [](matrices const& X, gru_weights<float> const& weights, matrices& h, matrices&) {
+    auto const result = gru(X, weights, {.initial_h = h});
+    h = result.Y_h;
+    return result.Y;
+};
+auto const run_rnn = [](matrices const& X, rnn_weights<float> const& weights, matrices& h, matrices&) {
+    auto const result = rnn(X, weights, {.initial_h = h});
+    h = result.Y_h;
+    return result.Y;
+};
+
+/// A file of a text, which is removed with the object.
+class scratch_file {
+public:
+    explicit scratch_file(std::string const& text) { std::ofstream(path) << text; }
+    scratch_file(scratch_file const&) = delete;
+    ~scratch_file() { std::remove(path); }
+
+    static constexpr char const* path = "xloom_json_test.json";
+};
+
+/// Reads a text as a file with read_gru.
+std::vector<gru_weights<float>> read_text(std::string const& text)
+{
+    scratch_file const file(text);
+    return read_gru(file.path);
+}
+
+/// Checks that a file is refused, with an error whose text is behind "xloom::read_gru: " and the path.
+template <class Error>
+void check_refused(std::string const& text, std::string const& message)
+{
+    INFO(text);
+    std::string const expected = "xloom::read_gru: " + std::string(scratch_file::path) + message;
+    CHECK_THROWS_WITH_AS((void)read_text(text), expected.c_str(), Error);
+}
+
+} // namespace
+
+TEST_CASE("modules of PyTorch: two layers in both directions")
+{
+    check_module("lstm", read_lstm(file_of("lstm")), run_lstm);
+    check_module("gru", read_gru(file_of("gru")), run_gru);
+    check_module("rnn", read_rnn(file_of("rnn")), run_rnn);
+    check_module("relu_two", read_rnn(file_of("relu_two")), run_rnn);
+}
+
+TEST_CASE("modules of PyTorch without bias, one with the batch first")
+{
+    check_module("lstm_without_bias", read_lstm(file_of("lstm_without_bias")), run_lstm);
+
+    auto const layers = read_gru(file_of("gru_without_bias"));
+    REQUIRE(layers.size() == 1);
+    CHECK(layers[0].layout() == 1);
+    matrices const X = xt::transpose(pytorch().tensor<3>("gru_without_bias.X"), {1, 0, 2});
+    matrices const h_0 = xt::transpose(pytorch().tensor<3>("gru_without_bias.h_0"), {1, 0, 2});
+    auto const [Y, Y_h] = gru(X, layers[0], {.initial_h = h_0});
+    check_equal(matrices(xt::transpose(Y_h, {1, 0, 2})), pytorch().tensor<3>("gru_without_bias.h_n"));
+    matrices const output = xt::transpose(xt::view(Y, xt::all(), xt::all(), 0), {1, 0, 2});
+    check_equal(output, pytorch().tensor<3>("gru_without_bias.output"));
+}
+
+TEST_CASE("a module of PyTorch over a stream, a step at a time")
+{
+    check_module("stream", read_gru(file_of("stream")), run_gru);
+
+    std::vector<gru_cell<float>> cells;
+    for (auto const& weights : read_gru(file_of("stream")))
+        cells.emplace_back(weights);
+    matrices const X = pytorch().tensor<3>("stream.X"), output = pytorch().tensor<3>("stream.output");
+    matrices h = pytorch().tensor<3>("stream.h_0");
+    for (std::size_t t = 0; t < X.shape(0); ++t) {
+        xt::xtensor<float, 1> x_t = xt::view(X, t, 0);
+        for (std::size_t l = 0; l < cells.size(); ++l) {
+            xt::xtensor<float, 1> h_l = xt::view(h, l, 0);
+            cells[l](h_l, x_t);
+            xt::view(h, l, 0) = h_l;
+            x_t = h_l;
+        }
+        check_equal(x_t, xt::xtensor<float, 1>(xt::view(output, t, 0)));
+    }
+    check_equal(h, pytorch().tensor<3>("stream.h_n"));
+}
+
+TEST_CASE("how weights are packed")
+{
+    CHECK(read_lstm(file_of("lstm"), weight_storage::int8)[1].storage() == weight_storage::int8);
+    CHECK(read_gru(file_of("gru"), for_training)[0].is_for_training());
+    lstm_weights<double> const wide = read_lstm<double>(file_of("lstm")).at(0);
+    CHECK(wide.direction() == direction::bidirectional);
+}
+
+TEST_CASE("numbers")
+{
+    auto const read = [](std::string const& number) {
+        gru_weights<float> const weights = read_text(R"({"op_type":"GRU","layers":[{"W":[[[0],[0],[)" +
+                                                     number + R"(]]],"R":[[[0],[0],[0]]],"B":null}]})")
+                                               .at(0);
+        return gru(matrices{{{1}}}, weights).Y_h(0, 0, 0) * 2; // z is 1/2
+    };
+    CHECK(read("0") == 0);
+    CHECK(read("1e38") == 1);
+    CHECK(read("-3.4028234663852886e38") == -1);
+    CHECK(read("-7") == doctest::Approx(-0.9999983369));
+    CHECK(read("0.5") == doctest::Approx(0.4621171573));
+    CHECK_THROWS_AS((void)read("3.5e38"), file_error);
+    CHECK_THROWS_AS((void)read("1e400"), file_error);
+    CHECK_THROWS_AS((void)read("NaN"), file_error);
+    CHECK_THROWS_AS((void)read("\"1\""), file_error);
+    CHECK_THROWS_AS((void)read("true"), file_error);
+}
+
+TEST_CASE("files that are refused")
+{
+    std::string const remedy = ". Write the file with tools/from_torch.py.";
+    auto const gru = [](std::string const& rest) { return R"({"op_type":"GRU",)" + rest + "}"; };
+    std::string const unreadable =
+        " must be a file with text, but is empty or cannot be read. Correct the path.";
+    CHECK_THROWS_WITH_AS(
+        (void)read_lstm("no_such.json"), ("xloom::read_lstm: no_such.json" + unreadable).c_str(), file_error);
+    CHECK_THROWS_WITH_AS((void)read_rnn("."), ("xloom::read_rnn: ." + unreadable).c_str(), file_error);
+    check_refused<file_error>("", unreadable);
+    check_refused<file_error>("[1", " must be a JSON object, but is no JSON" + remedy);
+    check_refused<file_error>("[1]", " must be a JSON object, but is array" + remedy);
+    check_refused<file_error>("{}", ": op_type must be GRU, but is null" + remedy);
+    check_refused<file_error>(text_of("lstm"), ": op_type must be GRU, but is LSTM" + remedy);
+    check_refused<file_error>(
+        gru(R"("layers":[])"), ": layers must be a list of at least one layer, but is empty" + remedy);
+    check_refused<file_error>(gru(R"("layers":[7])"), ": layers[0].W must be a list, but is null" + remedy);
+    check_refused<file_error>(gru(R"("layers":[{"W":[[[1],[2],3]]}])"),
+        ": layers[0].W[0][2] must be a list, but is number" + remedy);
+    check_refused<file_error>(gru(R"("layers":[{"W":[[[1],[2],[3,4]]]}])"),
+        ": layers[0].W[0][2] must be a list of 1, as those before it, but is one of 2" + remedy);
+    check_refused<file_error>(gru(R"("layers":[{"W":[[[1],[[2]],[3]]]}])"),
+        ": layers[0].W[0][1][0] must be a number, but is array" + remedy);
+    check_refused<file_error>(gru(R"("layers":[{"W":[[[1],[1e39],[3]]]}])"),
+        ": layers[0].W[0][1][0] must be at most 340282346638528859811704183484516925440.000000 in magnitude, "
+        "but "
+        "is 999999999999999939709166371603178586112.000000" +
+            remedy);
+    std::string const layers = R"("layers":[{"W":[[[1],[2],[3]]],"R":[[[1],[2],[3]]]}])";
+    CHECK(read_text(gru(layers)).size() == 1);
+    check_refused<file_error>(
+        gru(R"("layout":1.5,)" + layers), ": layout must be an integer, but is number" + remedy);
+    check_refused<file_error>(gru(R"("activations":[1],)" + layers),
+        ": activations must be a list of names, but one is number" + remedy);
+    check_refused<option_error>(gru(R"("layout":2,)" + layers),
+        ": layers[0]: layout must be 0 or 1, but layout is 2. Choose 1 where the batch axis comes first.");
+    check_refused<shape_error>(gru(R"("layers":[{"W":[[[1],[2],[3]]],"R":[[[1],[2]]]}])"),
+        ": layers[0]: the operands must have the shapes that D = 1, I = 1 and H = 1 give them, but R is [1, "
+        "2, 1] "
+        "instead of [D, 3H, H] = [1, 3, 1]. Give it that shape.");
+    for (std::string const wrong : {"[]", "[[]]", "[[[]]]", "[[[1],[2],[3]],[[1],[2],[3]],[[1],[2],[3]]]"}) {
+        INFO(wrong);
+        CHECK_THROWS_AS(
+            (void)read_text(gru(R"("layers":[{"W":)" + wrong + R"(,"R":[[[1],[2],[3]]]}])")), shape_error);
+        CHECK_THROWS_AS(
+            (void)read_text(gru(R"("layers":[{"W":[[[1],[2],[3]]],"R":)" + wrong + "}]")), shape_error);
+    }
+}
+
+TEST_CASE("a file that is cut, or of which a byte is changed, is read or refused")
+{
+    std::string const text = text_of("gru_without_bias");
+    std::size_t const end = text.find_last_not_of('\n');
+    for (std::size_t size = 0; size <= end; ++size) {
+        INFO(size);
+        CHECK_THROWS_AS((void)read_text(text.substr(0, size)), file_error);
+    }
+    std::size_t read = 0, refused = 0;
+    for (std::size_t i = 0; i <= end; ++i)
+        for (char const byte : {'[', ']', ',', '9', '"', '\0', '\xff'}) {
+            std::string changed = text;
+            changed[i] = byte;
+            try {
+                read += read_text(changed).size();
+            } catch (file_error const&) {
+                ++refused;
+            } catch (error const&) {
+                ++refused;
+            }
+        }
+    CHECK(read + refused == 7 * (end + 1));
+    CHECK(read > 0);
+    CHECK(refused > read);
+}
+
+} // namespace json_test
