@@ -1,7 +1,4 @@
-# Draws what a call costs as the work grows, xloom and ONNX Runtime, into FOLDER/growth.svg:
-#
-#   gnuplot -e "folder='build/bench'" benchmarks/growth.gnuplot
-#
+# Draws what a call costs as the work grows, xloom and ONNX Runtime, into FOLDER/growth.svg, for scripts/figures.
 # FOLDER/growth.tsv: operator, what grows, how large it is, xloom's seconds, ONNX Runtime's.
 
 table = folder . '/growth.tsv'

@@ -1,8 +1,5 @@
-# Draws ONNX Runtime's time divided by xloom's, a bar for each work, into FOLDER/ratios.svg:
-#
-#   gnuplot -e "folder='build/bench'" benchmarks/ratios.gnuplot
-#
-# FOLDER/ratios.tsv: label, ratio. benchmarks/report.py writes it; benchmarks/chart.tsv selects the works and labels them.
+# Draws ONNX Runtime's time divided by xloom's, a bar for each work, into FOLDER/ratios.svg, for scripts/figures.
+# FOLDER/ratios.tsv: label, ratio; benchmarks/chart.tsv selects the works and labels them.
 
 table = folder . '/ratios.tsv'
 set datafile separator tab

@@ -3,11 +3,11 @@
 
     benchmarks/report.py [--check] FOLDER
 
-FOLDER holds the output of the benchmarks' programs, one JSON file for each repetition, and machine.json, compile.times and sizes.tsv.
-Writes bench.json, ratios.tsv and growth.tsv (for the pictures) there. The table shows xloom's series, and others that have a bar;
-bench.json has all. Under it stand the bars that were missed. With --check the exit status is 1 if a bar is missed by more than 10 %, or if,
-although everything was measured, a bar judged nothing or a work of chart.tsv has no ratio, and 2 if ONNX Runtime was not there to compare
-with.
+FOLDER holds the output of the benchmarks' programs, one JSON file for each repetition, and machine.json, compile.times, calls.tsv and
+sizes.tsv. Writes bench.json there, with all series of all works, of which scripts/figures makes tables and charts. The table shows xloom's
+series, and others that have a bar. Under it stand the bars that were missed. With --check the exit status is 1 if a bar is missed by more
+than 10 %, or if, although everything was measured, a bar judged nothing or a work of chart.tsv has no ratio, and 2 if ONNX Runtime was not
+there to compare with.
 
 A time is the median over the repetitions, its spread (largest - smallest) / median. A ratio, by which a bar is judged, is that of the
 fastest repetitions: what others do on the machine makes times longer, never shorter. Of several series of ONNX Runtime the fastest counts.
@@ -21,6 +21,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import median
 
+HERE = Path(__file__).parent
 PEER = "onnxruntime"
 TOLERANCE = 1.1  # by how much a bar may be missed before --check complains
 
@@ -56,6 +57,7 @@ class Bar:
     against: str
     bar: str
     goal: str
+    reason: str = ""  # why it is missed, where that is known
     has_judged: bool = False
 
     def applies_to(self, work, series):
@@ -84,7 +86,14 @@ class Bar:
         else:
             reached = f"{own.fastest():.3g}"
             missed_by = own.fastest() / number
-        return {"bar": self.text(), "goal": self.goal, "reached": reached, "missed_by": missed_by, "met": missed_by <= 1}
+        return {
+            "bar": self.text(),
+            "goal": self.goal,
+            "reached": reached,
+            "missed_by": missed_by,
+            "met": missed_by <= 1,
+            "reason": self.reason,
+        }
 
 
 def read_works(folder):
@@ -113,9 +122,23 @@ def read_works(folder):
     return works, versions
 
 
-def read_bars(path):
-    lines = [line for line in path.read_text().splitlines() if line and not line.startswith("#")]
-    return [Bar(*line.split("\t")) for line in lines]
+def lines_of(path):
+    """The fields of each line that is no comment."""
+    return [line.split("\t") for line in path.read_text().splitlines() if line and not line.startswith("#")]
+
+
+def read_bars():
+    return [Bar(*fields) for fields in lines_of(HERE / "bars.tsv")]
+
+
+def read_chart():
+    """{work: label} of the works that ratios.svg shows."""
+    return dict(lines_of(HERE / "chart.tsv"))
+
+
+def peer_of(all_series):
+    """The fastest series of ONNX Runtime, or None."""
+    return min((series for name, series in all_series.items() if name.startswith(PEER)), key=Series.fastest, default=None)
 
 
 def bars_of(bars, work, series):
@@ -126,20 +149,18 @@ def bars_of(bars, work, series):
 def row_of(work, name, all_series, bars):
     own = all_series[name]
     others = dict(all_series)
-    peers = [series for key, series in all_series.items() if key.startswith(PEER)]
-    if peers:
-        others[PEER] = min(peers, key=Series.fastest)
+    if peer := peer_of(all_series):
+        others[PEER] = peer
     judged = [
         bar.judge(own, others.get(bar.against)) for bar in bars_of(bars, work, name) if bar.against == "-" or bar.against in others
     ]
-    hand, peer = others.get("hand"), others.get(PEER)
+    hand = others.get("hand")
     return {
         "work": work,
         "series": name,
         "hand": hand and hand.seconds(),
         "peer": peer and peer.seconds(),
         "own": own.seconds(),
-        "fastest": own.fastest(),
         "spread": own.spread(),
         "peer_to_own": peer and peer.over(own),
         "own_to_hand": hand and own.over(hand),
@@ -148,15 +169,26 @@ def row_of(work, name, all_series, bars):
     }
 
 
-def measured_once(path, name, bars):
-    """Rows of a file with a work and a number on each line, and maybe the peer's number."""
-    for line in path.read_text().splitlines() if path.exists() else []:
-        work, *numbers = line.split("\t")
-        yield row_of(work, name, dict(zip((name, PEER), (Series([float(number)]) for number in numbers))), bars)
+def rows_of(works, bars):
+    """A row for each series that is xloom's own, or is compared like one."""
+    is_own = lambda name: name != "hand" and not name.startswith(PEER)
+    rows = [row_of(work, name, all_series, bars) for work, all_series in works.items() for name in all_series if is_own(name)]
+    key = lambda row: [int(part) if part.isdigit() else part for part in re.split(r"(\d+)", f"{row['work']} {row['series']}")]
+    return sorted(rows, key=key)
 
 
-def compile_costs(path, bars):
-    """Rows of what headers cost to compile beyond the headers of xtensor that they stand on.
+def missed_of(rows):
+    return [(row, judged) for row in rows for judged in row["bars"] if not judged["met"]]
+
+
+def measured_once(path):
+    """The works of a file with a work and a number on each line, and maybe the peer's number."""
+    lines = lines_of(path) if path.exists() else []
+    return {work: dict(zip(("xloom", PEER), (Series([float(number)]) for number in numbers))) for work, *numbers in lines}
+
+
+def compile_costs(path):
+    """The works of what headers cost to compile beyond the headers of xtensor that they stand on.
 
     A line has a header, its user and system seconds and those of xtensor's, measured a moment before. Their ratios' median counts: what a
     busy machine adds to both, by half and more at times, is larger than what they differ by.
@@ -167,9 +199,29 @@ def compile_costs(path, bars):
         user, system, user_below, system_below = map(float, numbers)
         seconds_below.append(user_below + system_below)
         factors[header].append((user + system) / seconds_below[-1])
-    for header, all_factors in factors.items():
-        seconds = (median(all_factors) - 1) * min(seconds_below)
-        yield row_of(f"compile/xloom/{header}.hpp", "xloom", {"xloom": Series([seconds])}, bars)
+    seconds = lambda all_factors: (median(all_factors) - 1) * min(seconds_below)
+    return {f"compile/xloom/{header}.hpp": {"xloom": Series([seconds(factors[header])])} for header in factors}
+
+
+def write_json(path, machine, works):
+    """Writes the machine, and for each work on a line of its own all series: the least and the median of their seconds (of sizes: bytes),
+    and the equal parts of a call."""
+    rounded = lambda number: float(f"{number:.4g}")
+    number_of = lambda series: {
+        "least": rounded(series.fastest()),
+        "median": rounded(series.seconds()),
+        **({"parts": round(series.parts)} if series.parts != 1 else {}),
+    }
+    lines = [f"{json.dumps(work)}: {json.dumps({name: number_of(each) for name, each in works[work].items()})}" for work in sorted(works)]
+    path.write_text(f'{{"machine": {json.dumps(machine, indent=1)},\n"works": {{\n' + ",\n".join(lines) + "\n}}\n")
+
+
+def read_json(path):
+    """The machine and the works of a file that write_json wrote; of their calls only the fastest."""
+    kept = json.loads(path.read_text())
+    series_of = lambda number: Series([number["least"]], number.get("parts", 1))
+    works = {work: {name: series_of(number) for name, number in kept["works"][work].items()} for work in kept["works"]}
+    return kept["machine"], works
 
 
 def is_size(work):
@@ -224,56 +276,22 @@ def print_table(rows):
 
 
 def print_missed(rows):
-    missed = [(row, judged) for row in rows for judged in row["bars"] if not judged["met"]]
+    missed = missed_of(rows)
     if missed:
         print(f"{len(missed)} bars missed:")
     for row, judged in missed:
         print(f"  {name_of(row)}: {judged['reached']}, bar {judged['bar']}, spread {row['spread']:.0%}")
 
 
-def sorted_naturally(rows):
-    key = lambda row: [int(part) if part.isdigit() else part for part in re.split(r"(\d+)", f"{row['work']} {row['series']}")]
-    return sorted(rows, key=key)
-
-
-def write_tsv(path, lines):
-    path.write_text("".join("\t".join(str(cell) for cell in line) + "\n" for line in lines))
-
-
-def read_labels(path):
-    """{work: label} of the works that ratios.svg shows."""
-    lines = [line for line in path.read_text().splitlines() if line and not line.startswith("#")]
-    return dict(line.split("\t") for line in lines)
-
-
-def write_pictures_data(folder, rows, labels):
-    """Writes ratios.tsv (label, ONNX Runtime's time divided by xloom's; smallest ratio first) and growth.tsv (operator, what grows, how
-    large, xloom's seconds, ONNX Runtime's). Returns the works in `labels` without a ratio."""
-    compared = {row["work"]: row for row in rows if row["peer_to_own"] and row["series"] == "xloom" and not is_size(row["work"])}
-    ratios = [[label, compared[work]["peer_to_own"]] for work, label in labels.items() if work in compared]
-    growth = []
-    for work, row in compared.items():
-        if work.startswith("growth/"):
-            operator, grown = work.split("/")[1:]
-            growth.append([operator, *grown.split(":"), row["own"], row["peer"]])
-    write_tsv(folder / "ratios.tsv", sorted(ratios, key=lambda line: line[1]))
-    write_tsv(folder / "growth.tsv", growth)
-    return [work for work in labels if work not in compared]
-
-
 def main(arguments):
     check = arguments[:1] == ["--check"]
     folder = Path(arguments[-1])
-    bars = read_bars(Path(__file__).parent / "bars.tsv")
+    bars = read_bars()
     works, versions = read_works(folder)
-    shown = lambda name: name != "hand" and not name.startswith(PEER)
-    rows = [row_of(work, name, all_series, bars) for work, all_series in works.items() for name in all_series if shown(name)]
-    rows = sorted_naturally(rows)
-    rows += sorted_naturally(compile_costs(folder / "compile.times", bars))
-    rows += sorted_naturally(measured_once(folder / "sizes.tsv", "xloom", bars))
+    works |= compile_costs(folder / "compile.times") | measured_once(folder / "calls.tsv") | measured_once(folder / "sizes.tsv")
+    rows = rows_of(works, bars)
     machine = json.loads((folder / "machine.json").read_text()) | versions
-    (folder / "bench.json").write_text(json.dumps({**machine, "rows": rows}, indent=1) + "\n")
-    not_drawn = write_pictures_data(folder, rows, read_labels(Path(__file__).parent / "chart.tsv"))
+    write_json(folder / "bench.json", machine, works)
     print(", ".join(f"{key} {value}" for key, value in machine.items()))
     print_table([row for row in rows if row["bars"] or row["series"] in ("xloom", "runner")])
     for work, all_series in works.items():
@@ -287,7 +305,8 @@ def main(arguments):
     idle = [f"{bar.works} ({bar.series}, {bar.text()})" for bar in bars if is_whole and not bar.has_judged and (has_peer or bar.against != PEER)]
     if idle:
         print("bars that nothing was measured for:", *idle, sep="\n  ")
-    absent = not_drawn if is_whole and has_peer else []
+    compared = {row["work"] for row in rows if row["peer_to_own"]}
+    absent = [work for work in read_chart() if work not in compared] if is_whole and has_peer else []
     if absent:
         print("works of chart.tsv that were not measured:", *absent, sep="\n  ")
     if check and (idle or absent or any(judged["missed_by"] > TOLERANCE for row in rows for judged in row["bars"])):
