@@ -9,6 +9,8 @@ set(answers
   "scripts/test => .ci/run => scripts/test"
   "scripts/bench => .github/workflows/ci.yml => scripts/bench --quick"
   "scripts/bench ([a-z_]+)( generated_code)? => benchmarks/NAME.bench.cpp => main" # all of them are in the lane scripts/bench --quick
+  "scripts/figures( --check)? => tests/repo/CMakeLists.txt => scripts/figures --check"
+  "(scripts/bench && )?scripts/figures --keep NAME( && scripts/figures)? => not => it keeps a whole run on a quiet machine"
   "scripts/example => run"
   "scripts/example ([a-z_]+)( .*)? => .ci/run => NAME"
   "scripts/setup docs && scripts/docs => .github/workflows/ci.yml => scripts/docs"
