@@ -118,7 +118,7 @@ def read_works(folder):
             if "iteration" in run:
                 series.parts = run["call"] / run["iteration"]
             series.counters = {key: run[key] for key in ("peak", "GFLOP/s", "GB/s", "ns/score") if key in run}
-            series.errors = {key: run[key] for key in ("runs", "wrong_runs", "lost/run") if key in run}
+            series.errors = {key: run[key] for key in ("runs", "wrong_runs", "lost/run", "largest_error") if key in run}
     return works, versions
 
 
