@@ -271,10 +271,15 @@ def cells_of(row):
 
 
 def print_table(rows):
-    lines = [["work", "hand", "ORT", "xloom", "spread", "ORT/xloom", "xloom/hand", "peak", "bar", "met"]] + [cells_of(row) for row in rows]
+    headings = ["work", "hand", "ORT", "xloom", "spread", "ORT/xloom", "xloom/hand", "peak", "bar", "met"]
+    print_columns([headings] + [cells_of(row) for row in rows], texts=(0, 8))
+
+
+def print_columns(lines, texts):
+    """Prints lines of cells, those of columns `texts` flush left."""
     widths = [max(len(line[i]) for line in lines) for i in range(len(lines[0]))]
     for line in lines:
-        cells = [cell.ljust(width) if i in (0, 8) else cell.rjust(width) for i, (cell, width) in enumerate(zip(line, widths))]
+        cells = [cell.ljust(width) if i in texts else cell.rjust(width) for i, (cell, width) in enumerate(zip(line, widths))]
         print("  ".join(cells).rstrip())
 
 

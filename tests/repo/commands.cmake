@@ -18,6 +18,7 @@ set(answers
   "scripts/matrix --list => run"
   "scripts/onnx-compile( .*)? => scripts/wasm => scripts/onnx-compile"
   "tools/from_torch.py .* => tests/interop/from_torch_test.py => from_torch.main()"
+  "scripts/bench --against HEAD~ scan => .github/workflows/ci.yml => scripts/bench --quick --against HEAD~ scan"
   "scripts/bench-jitter => .github/workflows/ci.yml => scripts/bench-jitter 10000"
   "scripts/real-models( --write)? => .github/workflows/ci.yml => scripts/real-models --quick"
   "scripts/real-models -O2 => .github/workflows/ci.yml => scripts/real-models -O2 hey_rhasspy"
