@@ -311,8 +311,8 @@ constexpr std::size_t prefetch_distance(std::size_t slice_size)
     return slice_size <= max_small_slice ? 32 : 16;
 }
 
-/// The prefetch distance in bytes of reductions of rows, which are read vector by vector, not row by row.
-inline constexpr std::size_t row_prefetch_bytes = 4096;
+/// The prefetch distance in bytes of scans along contiguous memory.
+inline constexpr std::size_t scan_prefetch_bytes = 4096;
 
 /// The prefetch distance in updates where they are fused with the copy of data.
 inline constexpr std::size_t update_prefetch_distance = 2;
@@ -30525,12 +30525,6 @@ struct lane_access {
 
     lanes initial(std::size_t) const { return kernel::broadcast(start); }
     lanes read(std::size_t t, std::size_t c) const { return kernel::load_lanes(x.lanes(t, c)); }
-    /// Prefetches what is read some rows later; rows are often contiguous.
-    void prefetch(std::size_t t, std::size_t c) const
-    {
-        auto const address = reinterpret_cast<std::uintptr_t>(x.lanes(t, c));
-        prefetch_to_read<3>(reinterpret_cast<void const*>(address + tuning::row_prefetch_bytes));
-    }
     void write(std::size_t t, std::size_t c, lanes const& value) const
     {
         kernel::store_lanes(y.lanes(t, c), value);
@@ -30566,7 +30560,7 @@ struct consecutive_items {
     void prefetch(std::size_t i) const
     {
         auto const address = reinterpret_cast<std::uintptr_t>(first);
-        std::size_t const offset = i * sizeof(item) + tuning::row_prefetch_bytes;
+        std::size_t const offset = i * sizeof(item) + tuning::scan_prefetch_bytes;
         prefetch_to_read<3>(reinterpret_cast<void const*>(Reverse ? address - offset : address + offset));
     }
     /// Loads the first items of a vector, as many as there are; other lanes are 0.
@@ -41650,6 +41644,112 @@ auto row_splits_of(Ids const& segment_ids, std::size_t num_segments)
 // ==== xloom/detail/prefix/segment_reduce_run.hpp ====
 // The run of segment_reduce: the total of each segment.
 
+// ==== xloom/detail/kernel/row_total.hpp ====
+// The totals of neighbouring sequences, in the order of a parallel scan, whose rows are read one by one.
+
+namespace xloom::inline XLOOM_ABI::kernel {
+
+/// Combines rows of contiguous numbers into the row of their totals, each in the order of sequence_total.
+/// `Op` combines vectors.
+///
+/// The rows of a group are the leaves of a tree. Two of them are combined when they are read, and that with
+/// the subtrees of the same size that wait for it.
+template <class T, class Op>
+class row_total {
+public:
+    static constexpr std::size_t max_vectors = 16; ///< of a row; all that waits stays in L1 cache
+
+    /// Writes to y the totals of `length` rows of `vectors` vectors, which are `stride` numbers apart.
+    /// Requires a length of at least 1.
+    void operator()(T const* x, std::ptrdiff_t stride, std::size_t length, std::size_t vectors, T* y)
+    {
+        vectors_ = vectors;
+        stride_ = stride;
+        bool has_blocks = false, has_groups = false;
+        for (std::size_t begin = 0; begin + elements_per_group < length; begin += elements_per_group) {
+            combine_group(row(x, begin), elements_per_group);
+            append(groups_, total_, has_groups);
+            if ((begin + elements_per_group) % elements_per_block == 0) {
+                append(blocks_, groups_, has_blocks);
+                has_groups = false;
+            }
+        }
+        std::size_t const last = (length - 1) / elements_per_group * elements_per_group;
+        combine_group(row(x, last), length - last);
+        if (has_groups)
+            append(blocks_, groups_, has_blocks);
+        if (has_blocks)
+            append(blocks_, total_, has_blocks);
+        for (std::size_t c = 0; c < vectors; ++c)
+            kernel::store_lanes(y + c * lane_count<T>, has_blocks ? blocks_[c] : total_[c]);
+    }
+
+private:
+    using lanes = lanes_t<T>;
+    using vectors_of_row = lanes[max_vectors];
+    static constexpr std::size_t pairs_per_group = elements_per_group / 2;
+
+    T const* row(T const* x, std::size_t t) const { return x + static_cast<std::ptrdiff_t>(t) * stride_; }
+    static lanes load(T const* row, std::size_t c) { return kernel::load_lanes(row + c * lane_count<T>); }
+
+    /// Combines what is there so far with what follows, or begins with that.
+    void append(vectors_of_row& all, vectors_of_row const& next, bool& has_any) const
+    {
+        for (std::size_t c = 0; c < vectors_; ++c)
+            all[c] = has_any ? Op{}(all[c], next[c]) : next[c];
+        has_any = true;
+    }
+
+    /// Combines up to elements_per_group rows into total_.
+    void combine_group(T const* x, std::size_t count)
+    {
+        [&]<std::size_t... Pair>(std::index_sequence<Pair...>) {
+            static_cast<void>(((2 * Pair + 1 < count && (combine_pair<Pair>(x), true)) && ...));
+        }(std::make_index_sequence<pairs_per_group>{});
+        if (count == elements_per_group)
+            return; // the last pair has completed the tree
+        std::size_t const pairs = count / 2;
+        bool has_any = count % 2 != 0;
+        for (std::size_t c = 0; has_any && c < vectors_; ++c)
+            total_[c] = load(row(x, count - 1), c);
+        for (std::size_t level = 0; level < levels; ++level)
+            if ((pairs >> level) % 2 != 0)
+                prepend(waiting_[level], has_any);
+    }
+
+    /// Combines rows 2 Pair and 2 Pair + 1 with the subtrees that wait for them; the result waits, or is the
+    /// total of the group.
+    template <std::size_t Pair>
+    void combine_pair(T const* x)
+    {
+        constexpr std::size_t merged = static_cast<std::size_t>(std::countr_one(Pair));
+        T const* const first = row(x, 2 * Pair);
+        T const* const second = row(x, 2 * Pair + 1);
+        vectors_of_row& result = Pair + 1 == pairs_per_group ? total_ : waiting_[merged % levels];
+        for (std::size_t c = 0; c < vectors_; ++c) {
+            lanes all = Op{}(load(first, c), load(second, c));
+            for (std::size_t level = 0; level < merged; ++level)
+                all = Op{}(waiting_[level][c], all);
+            result[c] = all;
+        }
+    }
+
+    /// Combines a subtree that waits with total_, which follows it, or begins with it.
+    void prepend(vectors_of_row const& earlier, bool& has_any)
+    {
+        for (std::size_t c = 0; c < vectors_; ++c)
+            total_[c] = has_any ? Op{}(earlier[c], total_[c]) : earlier[c];
+        has_any = true;
+    }
+
+    static constexpr std::size_t levels = std::countr_zero(pairs_per_group);
+    std::size_t vectors_ = 0;
+    std::ptrdiff_t stride_ = 0;
+    vectors_of_row waiting_[levels], total_, groups_, blocks_;
+};
+
+} // namespace xloom::inline XLOOM_ABI::kernel
+
 // ==== xloom/detail/kernel/sequence_total.hpp ====
 // The total of a sequence, in the order of a parallel scan: the last of its results.
 
@@ -41847,11 +41947,7 @@ template <bool IsUnrolled, class V, class Op, class Access>
 void reduce_elements(Access const& access, segment_range<V> const& segments, std::size_t width, Op const& op)
 {
     kernel::sequence_total<V, Op, IsUnrolled> const total{op};
-    auto const read = [&](std::size_t t, std::size_t c) -> decltype(auto) {
-        if constexpr (requires { access.prefetch(t, c); })
-            access.prefetch(t, c);
-        return access.read(t, c);
-    };
+    auto const read = [&](std::size_t t, std::size_t c) -> decltype(auto) { return access.read(t, c); };
     for (std::size_t s = segments.begin; s < segments.end; ++s)
         if (std::size_t const length = segments.splits.length(s); length != 0)
             total(segments.splits.begin(s), length, width, read,
@@ -41916,16 +42012,24 @@ private:
                 of.items(of.x, at, 0, c).first, of.items(of.y, at, 1, c), segments);
         return of.all.neighbours();
     }
+    /// Reduces whole vectors of rows, in strips.
     std::size_t run_neighbours(offsets const& at, segment_range<T> const& segments) const
     {
-        constexpr std::size_t count = kernel::lane_count<T>;
-        using lanes = kernel::lanes_t<T>;
-        lanes const empty = kernel::broadcast(segments.empty != nullptr ? *segments.empty : T{});
-        std::size_t const vectors = of.all.neighbours() / count;
-        detail::reduce_elements<true, lanes>(
-            lane_access<T>{of.items(of.x, at, 0, 0), of.items(of.y, at, 1, 0), T{}},
-            {segments.splits, segments.begin, segments.end, &empty}, vectors, ops{});
-        return vectors * count;
+        using total = kernel::row_total<T, ops>;
+        constexpr std::size_t lanes = kernel::lane_count<T>, most = total::max_vectors * lanes;
+        std::size_t const width = of.all.neighbours() / lanes * lanes;
+        total combine{};
+        for (std::size_t c = 0; c < width; c += most) {
+            strip_items<T const> const x = of.items(of.x, at, 0, c);
+            strip_items<T> const y = of.items(of.y, at, 1, c);
+            std::size_t const count = (std::min)(most, width - c);
+            for (std::size_t s = segments.begin; s < segments.end; ++s)
+                if (std::size_t const length = segments.splits.length(s); length != 0)
+                    combine(&x(segments.splits.begin(s), 0), x.time, length, count / lanes, &y(s, 0));
+                else
+                    std::fill_n(&y(s, 0), count, *segments.empty);
+        }
+        return width;
     }
 };
 

@@ -120,6 +120,17 @@ TEST_CASE("segment_reduce: layouts, widths, threads")
     compare_layouts<double>([](double a, double b) { return a - 0.5 * b; }, 0.5);
 }
 
+TEST_CASE("segment_reduce: rows that are wider than what is combined at a time")
+{
+    splits_tensor const splits = splits_of({1, 16, 0, 19, 290});
+    xt::xtensor<float, 2> x = xt::xtensor<float, 2>::from_shape({326, 300});
+    std::size_t i = 0;
+    for (float& item : x.storage())
+        item = number<float>(i++);
+    auto const y = xloom::segment_reduce(xloom::reduce_add, x, splits);
+    require_textbook(x, splits, y, xloom::reduce_add, 0.0f);
+}
+
 TEST_CASE("segment_reduce: many segments on several threads")
 {
     std::size_t const segments = 30'000;

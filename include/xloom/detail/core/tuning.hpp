@@ -51,8 +51,8 @@ constexpr std::size_t prefetch_distance(std::size_t slice_size)
     return slice_size <= max_small_slice ? 32 : 16;
 }
 
-/// The prefetch distance in bytes of reductions of rows, which are read vector by vector, not row by row.
-inline constexpr std::size_t row_prefetch_bytes = 4096;
+/// The prefetch distance in bytes of scans along contiguous memory.
+inline constexpr std::size_t scan_prefetch_bytes = 4096;
 
 /// The prefetch distance in updates where they are fused with the copy of data.
 inline constexpr std::size_t update_prefetch_distance = 2;

@@ -90,12 +90,6 @@ struct lane_access {
 
     lanes initial(std::size_t) const { return kernel::broadcast(start); }
     lanes read(std::size_t t, std::size_t c) const { return kernel::load_lanes(x.lanes(t, c)); }
-    /// Prefetches what is read some rows later; rows are often contiguous.
-    void prefetch(std::size_t t, std::size_t c) const
-    {
-        auto const address = reinterpret_cast<std::uintptr_t>(x.lanes(t, c));
-        prefetch_to_read<3>(reinterpret_cast<void const*>(address + tuning::row_prefetch_bytes));
-    }
     void write(std::size_t t, std::size_t c, lanes const& value) const
     {
         kernel::store_lanes(y.lanes(t, c), value);
@@ -131,7 +125,7 @@ struct consecutive_items {
     void prefetch(std::size_t i) const
     {
         auto const address = reinterpret_cast<std::uintptr_t>(first);
-        std::size_t const offset = i * sizeof(item) + tuning::row_prefetch_bytes;
+        std::size_t const offset = i * sizeof(item) + tuning::scan_prefetch_bytes;
         prefetch_to_read<3>(reinterpret_cast<void const*>(Reverse ? address - offset : address + offset));
     }
     /// Loads the first items of a vector, as many as there are; other lanes are 0.

@@ -1,12 +1,14 @@
 #pragma once
 // The run of segment_reduce: the total of each segment.
 
+#include <algorithm>
 #include <string_view>
 #include <tuple>
 #include <type_traits>
 #include <utility>
 
 #include <xloom/detail/kernel/lane_scan.hpp>
+#include <xloom/detail/kernel/row_total.hpp>
 #include <xloom/detail/kernel/sequence_total.hpp>
 #include <xloom/detail/kernel/strip_prefix.hpp>
 #include <xloom/detail/prefix/operands.hpp>
@@ -45,11 +47,7 @@ template <bool IsUnrolled, class V, class Op, class Access>
 void reduce_elements(Access const& access, segment_range<V> const& segments, std::size_t width, Op const& op)
 {
     kernel::sequence_total<V, Op, IsUnrolled> const total{op};
-    auto const read = [&](std::size_t t, std::size_t c) -> decltype(auto) {
-        if constexpr (requires { access.prefetch(t, c); })
-            access.prefetch(t, c);
-        return access.read(t, c);
-    };
+    auto const read = [&](std::size_t t, std::size_t c) -> decltype(auto) { return access.read(t, c); };
     for (std::size_t s = segments.begin; s < segments.end; ++s)
         if (std::size_t const length = segments.splits.length(s); length != 0)
             total(segments.splits.begin(s), length, width, read,
@@ -114,16 +112,24 @@ private:
                 of.items(of.x, at, 0, c).first, of.items(of.y, at, 1, c), segments);
         return of.all.neighbours();
     }
+    /// Reduces whole vectors of rows, in strips.
     std::size_t run_neighbours(offsets const& at, segment_range<T> const& segments) const
     {
-        constexpr std::size_t count = kernel::lane_count<T>;
-        using lanes = kernel::lanes_t<T>;
-        lanes const empty = kernel::broadcast(segments.empty != nullptr ? *segments.empty : T{});
-        std::size_t const vectors = of.all.neighbours() / count;
-        detail::reduce_elements<true, lanes>(
-            lane_access<T>{of.items(of.x, at, 0, 0), of.items(of.y, at, 1, 0), T{}},
-            {segments.splits, segments.begin, segments.end, &empty}, vectors, ops{});
-        return vectors * count;
+        using total = kernel::row_total<T, ops>;
+        constexpr std::size_t lanes = kernel::lane_count<T>, most = total::max_vectors * lanes;
+        std::size_t const width = of.all.neighbours() / lanes * lanes;
+        total combine{};
+        for (std::size_t c = 0; c < width; c += most) {
+            strip_items<T const> const x = of.items(of.x, at, 0, c);
+            strip_items<T> const y = of.items(of.y, at, 1, c);
+            std::size_t const count = (std::min)(most, width - c);
+            for (std::size_t s = segments.begin; s < segments.end; ++s)
+                if (std::size_t const length = segments.splits.length(s); length != 0)
+                    combine(&x(segments.splits.begin(s), 0), x.time, length, count / lanes, &y(s, 0));
+                else
+                    std::fill_n(&y(s, 0), count, *segments.empty);
+        }
+        return width;
     }
 };
 

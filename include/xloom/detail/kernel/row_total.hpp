@@ -1,0 +1,114 @@
+#pragma once
+// The totals of neighbouring sequences, in the order of a parallel scan, whose rows are read one by one.
+
+#include <bit>
+#include <cstddef>
+#include <type_traits>
+#include <utility>
+
+#include <xloom/detail/core/compiler.hpp>
+#include <xloom/detail/kernel/lane_scan.hpp>
+#include <xloom/detail/kernel/lanes.hpp>
+
+namespace xloom::inline XLOOM_ABI::kernel {
+
+/// Combines rows of contiguous numbers into the row of their totals, each in the order of sequence_total.
+/// `Op` combines vectors.
+///
+/// The rows of a group are the leaves of a tree. Two of them are combined when they are read, and that with
+/// the subtrees of the same size that wait for it.
+template <class T, class Op>
+class row_total {
+public:
+    static constexpr std::size_t max_vectors = 16; ///< of a row; all that waits stays in L1 cache
+
+    /// Writes to y the totals of `length` rows of `vectors` vectors, which are `stride` numbers apart.
+    /// Requires a length of at least 1.
+    void operator()(T const* x, std::ptrdiff_t stride, std::size_t length, std::size_t vectors, T* y)
+    {
+        vectors_ = vectors;
+        stride_ = stride;
+        bool has_blocks = false, has_groups = false;
+        for (std::size_t begin = 0; begin + elements_per_group < length; begin += elements_per_group) {
+            combine_group(row(x, begin), elements_per_group);
+            append(groups_, total_, has_groups);
+            if ((begin + elements_per_group) % elements_per_block == 0) {
+                append(blocks_, groups_, has_blocks);
+                has_groups = false;
+            }
+        }
+        std::size_t const last = (length - 1) / elements_per_group * elements_per_group;
+        combine_group(row(x, last), length - last);
+        if (has_groups)
+            append(blocks_, groups_, has_blocks);
+        if (has_blocks)
+            append(blocks_, total_, has_blocks);
+        for (std::size_t c = 0; c < vectors; ++c)
+            kernel::store_lanes(y + c * lane_count<T>, has_blocks ? blocks_[c] : total_[c]);
+    }
+
+private:
+    using lanes = lanes_t<T>;
+    using vectors_of_row = lanes[max_vectors];
+    static constexpr std::size_t pairs_per_group = elements_per_group / 2;
+
+    T const* row(T const* x, std::size_t t) const { return x + static_cast<std::ptrdiff_t>(t) * stride_; }
+    static lanes load(T const* row, std::size_t c) { return kernel::load_lanes(row + c * lane_count<T>); }
+
+    /// Combines what is there so far with what follows, or begins with that.
+    void append(vectors_of_row& all, vectors_of_row const& next, bool& has_any) const
+    {
+        for (std::size_t c = 0; c < vectors_; ++c)
+            all[c] = has_any ? Op{}(all[c], next[c]) : next[c];
+        has_any = true;
+    }
+
+    /// Combines up to elements_per_group rows into total_.
+    void combine_group(T const* x, std::size_t count)
+    {
+        [&]<std::size_t... Pair>(std::index_sequence<Pair...>) {
+            static_cast<void>(((2 * Pair + 1 < count && (combine_pair<Pair>(x), true)) && ...));
+        }(std::make_index_sequence<pairs_per_group>{});
+        if (count == elements_per_group)
+            return; // the last pair has completed the tree
+        std::size_t const pairs = count / 2;
+        bool has_any = count % 2 != 0;
+        for (std::size_t c = 0; has_any && c < vectors_; ++c)
+            total_[c] = load(row(x, count - 1), c);
+        for (std::size_t level = 0; level < levels; ++level)
+            if ((pairs >> level) % 2 != 0)
+                prepend(waiting_[level], has_any);
+    }
+
+    /// Combines rows 2 Pair and 2 Pair + 1 with the subtrees that wait for them; the result waits, or is the
+    /// total of the group.
+    template <std::size_t Pair>
+    void combine_pair(T const* x)
+    {
+        constexpr std::size_t merged = static_cast<std::size_t>(std::countr_one(Pair));
+        T const* const first = row(x, 2 * Pair);
+        T const* const second = row(x, 2 * Pair + 1);
+        vectors_of_row& result = Pair + 1 == pairs_per_group ? total_ : waiting_[merged % levels];
+        for (std::size_t c = 0; c < vectors_; ++c) {
+            lanes all = Op{}(load(first, c), load(second, c));
+            for (std::size_t level = 0; level < merged; ++level)
+                all = Op{}(waiting_[level][c], all);
+            result[c] = all;
+        }
+    }
+
+    /// Combines a subtree that waits with total_, which follows it, or begins with it.
+    void prepend(vectors_of_row const& earlier, bool& has_any)
+    {
+        for (std::size_t c = 0; c < vectors_; ++c)
+            total_[c] = has_any ? Op{}(earlier[c], total_[c]) : earlier[c];
+        has_any = true;
+    }
+
+    static constexpr std::size_t levels = std::countr_zero(pairs_per_group);
+    std::size_t vectors_ = 0;
+    std::ptrdiff_t stride_ = 0;
+    vectors_of_row waiting_[levels], total_, groups_, blocks_;
+};
+
+} // namespace xloom::inline XLOOM_ABI::kernel
