@@ -36,12 +36,12 @@ file(REMOVE_RECURSE ${SCRATCH})
 set(others w/impl:hand=1 w/impl:onnxruntime=1)
 foreach(number RANGE 1 4)
   math(EXPR tenths "3 * (${number} % 2)") # noise of 30 %
-  write_times(before ${number} same/impl:xloom=1.00 slow/impl:xloom=1.00 fast/impl:xloom_pure=1.20 noisy/impl:xloom=1.${tenths} ${others})
-  write_times(now ${number} same/impl:xloom=1.02 slow/impl:xloom=1.10 fast/impl:xloom_pure=1.00 noisy/impl:xloom=1.5 new/impl:xloom=1
+  write_times(before ${number} same/impl:xloom=1.00 slow/impl:xloom=1.00 fast/impl:xloom_pure=1.20 noisy/impl:xloom=1.${tenths} moved/impl:hand=1 moved/impl:xloom=2 ${others})
+  write_times(now ${number} same/impl:xloom=1.02 slow/impl:xloom=1.10 fast/impl:xloom_pure=1.00 noisy/impl:xloom=1.5 moved/impl:hand=1.2 moved/impl:xloom=2.4 new/impl:xloom=1
     w/impl:hand=2 w/impl:onnxruntime=2)
 endforeach()
 expect_comparison(1 "same +1 s +1.02 s +1.02 +0%" "slow +1 s +1.1 s +1.10 +0% +slower" "fast \\(xloom_pure\\) +1.2 s +1 s +0.83 +0% +faster"
-  "noisy +1 s +1.5 s +1.50 +30%" "4 series, 1 slower")
+  "noisy +1 s +1.5 s +1.50 +30%" "moved +2 s +2.4 s +1.00 +0%" "5 series, 1 slower")
 foreach(number RANGE 1 4)
   write_times(now ${number} slow/impl:xloom=1.03)
 endforeach()
