@@ -41678,9 +41678,11 @@ public:
         combine_group(row(x, last), length - last);
         if (has_groups)
             append(blocks_, groups_, has_blocks);
-        append(blocks_, total(), has_blocks);
+        if (has_blocks)
+            append(blocks_, total(), has_blocks);
+        vectors_of_row const& all = has_blocks ? blocks_ : total();
         for (std::size_t c = 0; c < vectors; ++c)
-            kernel::store_lanes(y + c * lane_count<T>, blocks_[c]);
+            kernel::store_lanes(y + c * lane_count<T>, all[c]);
     }
 
 private:
