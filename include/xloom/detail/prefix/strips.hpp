@@ -5,14 +5,13 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
-#include <condition_variable>
 #include <cstddef>
 #include <cstdlib>
-#include <mutex>
 #include <type_traits>
 #include <utility>
 
 #include <xloom/detail/core/policy.hpp>
+#include <xloom/detail/core/progress.hpp>
 #include <xloom/detail/core/shape.hpp>
 #include <xloom/detail/core/tuning.hpp>
 #include <xloom/detail/kernel/lane_scan.hpp>
@@ -158,7 +157,7 @@ public:
         {
             order_.members_.fetch_sub(1, std::memory_order_relaxed);
             if (!has_finished_)
-                order_.give_up();
+                order_.handed_on_.give_up();
         }
 
         /// Returns the next chunk that nobody has taken.
@@ -173,57 +172,17 @@ public:
     /// True if what comes before chunk k is known, and no other thread waits for what comes after it.
     bool is_alone_at(std::size_t k) const noexcept
     {
-        return members_.load(std::memory_order_relaxed) == 1 &&
-               handed_on_.load(std::memory_order_acquire) == k;
+        return members_.load(std::memory_order_relaxed) == 1 && handed_on_.has_reached(k);
     }
-
     /// Waits until what comes before chunk k is known. Returns false if another thread has thrown.
-    bool wait_for(std::size_t k)
-    {
-        std::size_t handed_on = 0;
-        auto const is_decided = [&] {
-            handed_on = handed_on_.load(std::memory_order_acquire);
-            return handed_on == k || handed_on == given_up;
-        };
-        for (std::size_t tries = 0; tries < tries_before_sleep; ++tries)
-            if (is_decided())
-                return handed_on == k;
-        std::unique_lock lock(mutex_);
-        changed_.wait(lock, is_decided);
-        return handed_on == k;
-    }
-
+    bool wait_for(std::size_t k) { return handed_on_.wait_for(k); }
     /// Says that what comes after chunk k is known, unless another thread has thrown.
-    void hand_on(std::size_t k) noexcept
-    {
-        handed_on_.compare_exchange_strong(k, k + 1, std::memory_order_release, std::memory_order_relaxed);
-        wake_all();
-    }
+    void hand_on(std::size_t k) noexcept { handed_on_.reach(k + 1); }
 
 private:
-    static constexpr std::size_t given_up = static_cast<std::size_t>(-1);
-    /// To sleep and wake up takes longer than a chunk.
-    static constexpr std::size_t tries_before_sleep = std::size_t{1} << 14;
-
-    void give_up() noexcept
-    {
-        handed_on_.store(given_up, std::memory_order_release);
-        wake_all();
-    }
-    void wake_all() noexcept
-    {
-        {
-            std::scoped_lock const lock(mutex_); // no thread is between its last load and its sleep
-        }
-        changed_.notify_all();
-    }
-
     alignas(cache_line) std::atomic<std::size_t> members_ = 0;
     alignas(cache_line) std::atomic<std::size_t> taken_ = 0;
-    alignas(cache_line) std::atomic<std::size_t> handed_on_ = 0;
-    // Why not std::atomic's wait: libstdc++ loses notifications where the system has no futex.
-    std::mutex mutex_{};
-    std::condition_variable changed_{};
+    progress handed_on_{};
 };
 
 /// A scan of `count` strips, made by make(i), in chunks of some blocks. A thread takes the next chunk,
