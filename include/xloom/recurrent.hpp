@@ -1,5 +1,6 @@
 #pragma once
-// Recurrent networks: LSTM, GRU, RNN, AttnLSTM, selective scan, their cells, activations and products.
+// Recurrent networks: LSTM, GRU, RNN, their stacks, AttnLSTM, selective scan, their cells, activations and
+// products.
 
 #include <xloom/recurrent/activations.hpp>
 #include <xloom/recurrent/attn_lstm.hpp>
@@ -14,4 +15,5 @@
 #include <xloom/recurrent/rnn.hpp>
 #include <xloom/recurrent/rnn_cell.hpp>
 #include <xloom/recurrent/selective_scan.hpp>
+#include <xloom/recurrent/stack.hpp>
 #include <xloom/recurrent/storage_types.hpp>

@@ -14,6 +14,7 @@
 #include <xloom/recurrent/lstm_cell.hpp>
 #include <xloom/recurrent/packed_matrix.hpp>
 #include <xloom/recurrent/rnn.hpp>
+#include <xloom/recurrent/stack.hpp>
 
 #include "counting_new.hpp"
 
@@ -162,6 +163,26 @@ TEST_CASE("a workspace grows to what a call needs, and is used again")
     CHECK(first > before); // the meter works
     lstm_into(memory.X, lstm, {}, {memory.Y}, workspace);
     CHECK(allocations() == first);
+}
+
+TEST_CASE("lstm_stack_into allocates nothing in a workspace of a call that was no smaller")
+{
+    constants const weights(4, 5);
+    matrices const W = 0.25f * xt::ones<float>({2, 20, 10});
+    lstm_options const both{.direction = direction::bidirectional};
+    lstm_weights<float> const first({weights.W, weights.R, weights.B}, both),
+        second({W, weights.R, weights.B}, both);
+    std::vector const layers{first, second, second};
+    stack_workspace<float> workspace;
+    auto const run = [&](std::size_t T, std::size_t N) {
+        call_memory memory(T, N, 5);
+        std::size_t const made = allocations();
+        lstm_stack_into(memory.X, layers, {memory.lengths}, {.Y = memory.Y}, workspace);
+        return allocations() - made;
+    };
+    CHECK(run(6, 7) > 0);
+    CHECK(run(6, 7) == 0);
+    CHECK(run(3, 2) == 0);
 }
 
 TEST_CASE("a step of lstm_cell allocates nothing")

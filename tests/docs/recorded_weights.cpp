@@ -33,23 +33,40 @@ std::vector<layer> layers_of(std::string const& name, std::vector<std::size_t> c
     return layers;
 }
 
-/// A module of PyTorch's whose only state is h; one_layer(X, layer, h_l, direction) is the call.
-template <class OneLayer>
-void check_hidden(std::string const& name, std::vector<std::size_t> const& gates, OneLayer const& one_layer)
+/// Y [T, D, N, H] as PyTorch's output [T, N, D H].
+matrices output_of(xt::xtensor<float, 4> const& Y)
 {
-    matrices X = pytorch().tensor<3>(name + ".X"), h = pytorch().tensor<3>(name + ".h_0");
-    std::size_t l = 0;
-    for (layer const& each : layers_of(name, gates)) {
-        std::size_t const D = each.W.shape(0);
-        auto h_l = xt::view(h, xt::range(l * D, (l + 1) * D), xt::all(), xt::all());
-        auto const result =
-            one_layer(X, each, h_l, D == 2 ? xloom::direction::bidirectional : xloom::direction::forward);
-        h_l = result.Y_h;
-        X = weights::next_input(result.Y);
-        ++l;
+    auto const [T, D, N, H] = Y.shape();
+    auto output = matrices::from_shape({T, N, D * H});
+    for (std::size_t t = 0; t < T; ++t)
+        for (std::size_t n = 0; n < N; ++n)
+            for (std::size_t j = 0; j < D * H; ++j)
+                output(t, n, j) = Y(t, j / H, n, j % H);
+    return output;
+}
+
+xloom::direction direction_of(layer const& from)
+{
+    return from.W.shape(0) == 2 ? xloom::direction::bidirectional : xloom::direction::forward;
+}
+
+/// Checks the outputs of a module whose only state is h.
+template <class Result>
+void check_hidden(std::string const& name, Result const& result)
+{
+    check_equal(output_of(result.Y), pytorch().tensor<3>(name + ".output"));
+    check_equal(result.Y_h, pytorch().tensor<3>(name + ".h_n"));
+}
+
+void check_rnn(std::string const& name, xloom::rnn_options options)
+{
+    std::vector<xloom::rnn_weights<float>> packed;
+    for (layer const& each : layers_of(name, weights::rnn_gates)) {
+        options.direction = direction_of(each);
+        packed.push_back({{.W = each.W, .R = each.R, .B = each.B}, options});
     }
-    check_equal(X, pytorch().tensor<3>(name + ".output"));
-    check_equal(h, pytorch().tensor<3>(name + ".h_n"));
+    matrices const h = pytorch().tensor<3>(name + ".h_0");
+    check_hidden(name, xloom::rnn_stack(pytorch().tensor<3>(name + ".X"), packed, {.initial_h = h}));
 }
 
 } // namespace
@@ -59,35 +76,29 @@ TEST_CASE("weights.md: torch.nn.LSTM, two layers in both directions")
     auto const layers = layers_of("lstm", weights::lstm_gates);
     REQUIRE(layers.size() == 2);
     REQUIRE(layers[0].W.shape(0) == 2);
-    matrices const X = pytorch().tensor<3>("lstm.X");
+    matrices const X = pytorch().tensor<3>("lstm.X"), h = pytorch().tensor<3>("lstm.h_0"),
+                   c = pytorch().tensor<3>("lstm.c_0");
     xt::xtensor<int, 1> const lens = {2, 3};
-
-    matrices h = pytorch().tensor<3>("lstm.h_0"), c = pytorch().tensor<3>("lstm.c_0");
-    check_equal(weights::run_lstm(layers, X, h, c), pytorch().tensor<3>("lstm.output"));
-    check_equal(h, pytorch().tensor<3>("lstm.h_n"));
-    check_equal(c, pytorch().tensor<3>("lstm.c_n"));
-
-    h = pytorch().tensor<3>("lstm.h_0"), c = pytorch().tensor<3>("lstm.c_0");
-    check_equal(weights::run_lstm(layers, X, h, c, lens), pytorch().tensor<3>("lstm.ragged.output"));
-    check_equal(h, pytorch().tensor<3>("lstm.ragged.h_n"));
-    check_equal(c, pytorch().tensor<3>("lstm.ragged.c_n"));
+    auto const check = [&](std::string const& name, xloom::lengths_ref const& lengths) {
+        auto const [Y, Y_h, Y_c] = xloom::lstm_stack(X, weights::pack_lstm(layers), {lengths, h, c});
+        check_equal(output_of(Y), pytorch().tensor<3>(name + ".output"));
+        check_equal(Y_h, pytorch().tensor<3>(name + ".h_n"));
+        check_equal(Y_c, pytorch().tensor<3>(name + ".c_n"));
+    };
+    check("lstm", {});
+    check("lstm.ragged", lens);
 }
 
 TEST_CASE("weights.md: torch.nn.GRU and RNN, two layers in both directions")
 {
-    check_hidden(
-        "gru", weights::gru_gates, [](matrices const& X, layer const& w, auto& h, xloom::direction way) {
-            return xloom::gru(X, {.W = w.W, .R = w.R, .B = w.B, .initial_h = h},
-                {.direction = way, .linear_before_reset = true});
-        });
-    check_hidden(
-        "rnn", weights::rnn_gates, [](matrices const& X, layer const& w, auto& h, xloom::direction way) {
-            return xloom::rnn(X, {.W = w.W, .R = w.R, .B = w.B, .initial_h = h}, {.direction = way});
-        });
-    check_hidden(
-        "relu", weights::rnn_gates, [](matrices const& X, layer const& w, auto& h, xloom::direction) {
-            return xloom::rnn(X, {.W = w.W, .R = w.R, .B = w.B, .initial_h = h}, {.activations = {"Relu"}});
-        });
+    std::vector<xloom::gru_weights<float>> packed;
+    for (layer const& each : layers_of("gru", weights::gru_gates))
+        packed.push_back({{.W = each.W, .R = each.R, .B = each.B},
+            {.direction = direction_of(each), .linear_before_reset = true}});
+    matrices const h = pytorch().tensor<3>("gru.h_0");
+    check_hidden("gru", xloom::gru_stack(pytorch().tensor<3>("gru.X"), packed, {.initial_h = h}));
+    check_rnn("rnn", {});
+    check_rnn("relu", {.activations = {"Relu"}});
 }
 
 namespace {

@@ -11,10 +11,8 @@
 #include <vector>
 
 #include <xloom/interop/json.hpp>
-#include <xloom/recurrent/gru.hpp>
 #include <xloom/recurrent/gru_cell.hpp>
-#include <xloom/recurrent/lstm.hpp>
-#include <xloom/recurrent/rnn.hpp>
+#include <xloom/recurrent/stack.hpp>
 
 #include "support/recording.hpp"
 #include "support/xtensor_extras.hpp"
@@ -36,57 +34,44 @@ std::string text_of(std::string const& module)
     return {std::istreambuf_iterator<char>(file), {}};
 }
 
-/// Y [T, D, N, H] as the next layer's X [T, N, D H].
-matrices next_input(xt::xtensor<float, 4> const& Y)
+/// Y [T, D, N, H] as PyTorch's output [T, N, D H].
+matrices output_of(xt::xtensor<float, 4> const& Y)
 {
     auto const [T, D, N, H] = Y.shape();
-    matrices X = matrices::from_shape({T, N, D * H});
+    matrices output = matrices::from_shape({T, N, D * H});
     xt::xtensor<float, 4> const swapped = xt::transpose(Y, {0, 2, 1, 3});
-    std::copy(swapped.begin(), swapped.end(), X.begin());
-    return X;
+    std::copy(swapped.begin(), swapped.end(), output.begin());
+    return output;
 }
 
-/// Runs all layers of a module, and checks its outputs. run(X, weights, h, c) is one of them, from states
-/// [D, N, H], which it updates.
-template <class Weights, class Run>
-void check_module(std::string const& name, std::vector<Weights> const& layers, Run const& run)
+/// Checks the outputs of a module of GRUs or RNNs, which stack(X, layers, start) runs.
+template <class Weights, class Stack>
+void check_module(std::string const& name, std::vector<Weights> const& layers, Stack const& stack)
 {
-    bool const has_c = pytorch().has(name + ".c_0");
-    matrices X = pytorch().tensor<3>(name + ".X"), h = pytorch().tensor<3>(name + ".h_0"),
-             c = has_c ? pytorch().tensor<3>(name + ".c_0") : h;
-    REQUIRE(layers.size() * layers[0].sizes().D == h.shape(0));
-    std::size_t state = 0;
-    for (Weights const& weights : layers) {
-        auto const of_layer = [&, end = state + weights.sizes().D](matrices& states) {
-            return xt::view(states, xt::range(state, end), xt::all(), xt::all());
-        };
-        matrices h_l = of_layer(h), c_l = of_layer(c);
-        X = next_input(run(X, weights, h_l, c_l));
-        of_layer(h) = h_l;
-        of_layer(c) = c_l;
-        state += weights.sizes().D;
-    }
-    check_equal(X, pytorch().tensor<3>(name + ".output"));
-    check_equal(h, pytorch().tensor<3>(name + ".h_n"));
-    if (has_c)
-        check_equal(c, pytorch().tensor<3>(name + ".c_n"));
+    matrices const X = pytorch().tensor<3>(name + ".X"), h_0 = pytorch().tensor<3>(name + ".h_0");
+    REQUIRE(layers.size() * layers[0].sizes().D == h_0.shape(0));
+    auto const [Y, Y_h] = stack(X, layers, h_0);
+    check_equal(output_of(Y), pytorch().tensor<3>(name + ".output"));
+    check_equal(Y_h, pytorch().tensor<3>(name + ".h_n"));
 }
 
-auto const run_lstm = [](matrices const& X, lstm_weights<float> const& weights, matrices& h, matrices& c) {
-    auto const result = lstm(X, weights, {.initial_h = h, .initial_c = c});
-    h = result.Y_h;
-    c = result.Y_c;
-    return result.Y;
+void check_lstm(std::string const& name)
+{
+    matrices const X = pytorch().tensor<3>(name + ".X"), h_0 = pytorch().tensor<3>(name + ".h_0"),
+                   c_0 = pytorch().tensor<3>(name + ".c_0");
+    auto const layers = read_lstm(file_of(name));
+    REQUIRE(layers.size() * layers[0].sizes().D == h_0.shape(0));
+    auto const [Y, Y_h, Y_c] = lstm_stack(X, layers, {.initial_h = h_0, .initial_c = c_0});
+    check_equal(output_of(Y), pytorch().tensor<3>(name + ".output"));
+    check_equal(Y_h, pytorch().tensor<3>(name + ".h_n"));
+    check_equal(Y_c, pytorch().tensor<3>(name + ".c_n"));
+}
+
+auto const run_gru = [](matrices const& X, auto const& layers, matrices const& h_0) {
+    return gru_stack(X, layers, {.initial_h = h_0});
 };
-auto const run_gru = [](matrices const& X, gru_weights<float> const& weights, matrices& h, matrices&) {
-    auto const result = gru(X, weights, {.initial_h = h});
-    h = result.Y_h;
-    return result.Y;
-};
-auto const run_rnn = [](matrices const& X, rnn_weights<float> const& weights, matrices& h, matrices&) {
-    auto const result = rnn(X, weights, {.initial_h = h});
-    h = result.Y_h;
-    return result.Y;
+auto const run_rnn = [](matrices const& X, auto const& layers, matrices const& h_0) {
+    return rnn_stack(X, layers, {.initial_h = h_0});
 };
 
 /// A file of a text, which is removed with the object.
@@ -119,7 +104,7 @@ void check_refused(std::string const& text, std::string const& message)
 
 TEST_CASE("modules of PyTorch: two layers in both directions")
 {
-    check_module("lstm", read_lstm(file_of("lstm")), run_lstm);
+    check_lstm("lstm");
     check_module("gru", read_gru(file_of("gru")), run_gru);
     check_module("rnn", read_rnn(file_of("rnn")), run_rnn);
     check_module("relu_two", read_rnn(file_of("relu_two")), run_rnn);
@@ -127,7 +112,7 @@ TEST_CASE("modules of PyTorch: two layers in both directions")
 
 TEST_CASE("modules of PyTorch without bias, one with the batch first")
 {
-    check_module("lstm_without_bias", read_lstm(file_of("lstm_without_bias")), run_lstm);
+    check_lstm("lstm_without_bias");
 
     auto const layers = read_gru(file_of("gru_without_bias"));
     REQUIRE(layers.size() == 1);

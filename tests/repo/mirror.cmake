@@ -72,6 +72,7 @@ set(exceptions
   "example eigen | as dlpack"
   "example json | docs/from_torch.md has the whole way"
   "example gru_vjp | as examples/delayed_echo, with other names"
+  "example stack | docs/from_torch.md has the whole way"
   "example rnn_cell | as lstm_cell in examples/voice_activity, with one state"
   "example rnn_vjp | as examples/delayed_echo, with other names"
   "example row_splits | docs/parallel_scans.md has calls of a few lines"

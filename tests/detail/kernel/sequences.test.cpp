@@ -179,6 +179,40 @@ TEST_CASE("run_sequences: many steps together, or one of many rows")
     check_batch(falling);
 }
 
+namespace {
+
+/// Counts the steps that a layer of a stack waits for, and those that it tells.
+struct counted_layer {
+    std::vector<std::size_t> waited_for{}, reached{};
+
+    layer_ref ref(std::size_t most_steps)
+    {
+        return {most_steps, this,
+            [](void* self, std::size_t end) { static_cast<counted_layer*>(self)->waited_for.push_back(end); },
+            [](void* self, std::size_t end) { static_cast<counted_layer*>(self)->reached.push_back(end); }};
+    }
+};
+
+} // namespace
+
+TEST_CASE(
+    "run_sequences: a layer of a stack waits for the inputs of each block, and tells of all but the last")
+{
+    batch const all({7, 3});
+    summing_cell const cell(2);
+    arena<float> size;
+    step_buffers<float>(cell, 2, 7, size, 3);
+    std::vector<float> numbers(size.used() + 1);
+    arena<float> memory(numbers.data());
+    counted_layer layer;
+    run_sequences<float>(
+        cell, all.sequences.data(), 2, step_buffers<float>(cell, 2, 7, memory, 3), layer.ref(3));
+    CHECK(layer.waited_for == std::vector<std::size_t>{3, 6, 7});
+    CHECK(layer.reached == std::vector<std::size_t>{3, 6});
+    CHECK(cell.h(0)[1] == all.expected(0, 7, 1));
+    CHECK(cell.h(1)[1] == all.expected(1, 3, 1));
+}
+
 TEST_CASE("step_buffers: as many steps as fit together, at least one, and none that are not there")
 {
     summing_cell const cell(1);
@@ -191,6 +225,8 @@ TEST_CASE("step_buffers: as many steps as fit together, at least one, and none t
     CHECK(steps(7, 1000) == xloom::tuning::rows_per_product / 7);
     CHECK(steps(xloom::tuning::rows_per_product + 1, 1000) == 1);
     CHECK(steps(0, 0) == 1);
+    arena<float> size;
+    CHECK(step_buffers<float>(cell, 7, 1000, size, 2).steps == 2);
 }
 
 TEST_CASE("step_buffers: what suffices for a batch suffices for smaller ones")

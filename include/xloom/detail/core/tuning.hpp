@@ -93,6 +93,12 @@ inline constexpr std::size_t reserved_iterations = 16;
 /// The maximum number of rows for which the inputs of several time steps are multiplied with W together.
 inline constexpr std::size_t rows_per_product = 96;
 
+/// The minimum number of such rows: with fewer, the product takes the time to read W.
+inline constexpr std::size_t min_rows_per_product = 3;
+
+/// The number of blocks of steps in which a layer of a stack runs, behind the layer below it.
+inline constexpr std::size_t blocks_per_layer = 32;
+
 /// The number of rows, of all steps of a block, whose cotangents a backward pass multiplies together. Unlike
 /// the other constants, it decides about bits: sums over rows are accumulated block by block.
 inline constexpr std::size_t rows_per_gradient = 512;

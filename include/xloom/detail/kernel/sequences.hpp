@@ -55,7 +55,16 @@ std::size_t count_longer(sequence<Item> const* sequences, std::size_t most, std:
     return most;
 }
 
-/// Memory for the inputs of steps that are multiplied together, and for their sums.
+/// A layer of a stack whose layers run at once: a reference to what waits for the layer below, and tells the
+/// layer above. By default there is no stack.
+struct layer_ref {
+    std::size_t most_steps = tuning::rows_per_product; ///< that are run together
+    void* self = nullptr;
+    void (*wait_for)(void* self, std::size_t end) = nullptr; ///< for the inputs of the steps before `end`
+    void (*reach)(void* self, std::size_t end) = nullptr;    ///< the outputs of the steps before `end`
+};
+
+/// Memory for the inputs of steps that are multiplied together, at most `most_steps`, and for their sums.
 template <class T>
 struct step_buffers {
     std::size_t steps;
@@ -63,9 +72,10 @@ struct step_buffers {
     T* sums;
 
     template <class Rows>
-    step_buffers(Rows const& cell, std::size_t rows, std::size_t longest, arena<T>& memory)
-        : steps((std::min)(std::max<std::size_t>(longest, 1),
-              std::max<std::size_t>(tuning::rows_per_product / std::max<std::size_t>(rows, 1), 1))),
+    step_buffers(Rows const& cell, std::size_t rows, std::size_t longest, arena<T>& memory,
+        std::size_t most_steps = tuning::rows_per_product)
+        : steps((std::min)({std::max<std::size_t>(longest, 1), most_steps,
+              std::max<std::size_t>(tuning::rows_per_product / std::max<std::size_t>(rows, 1), 1)})),
           x(memory.take(most_together(rows, longest), cell.W().depth)),
           sums(memory.take(most_together(rows, longest), cell.sums_stride()))
     {}
@@ -80,16 +90,19 @@ private:
     }
 };
 
-/// Runs `count` sequences, sorted by descending length, whose states are the first rows of `cell`.
+/// Runs `count` sequences, sorted by descending length, whose states are the first rows of `cell`. The layer
+/// above is not told of the last steps, which are done when their caller is.
 template <class T, class Item, class Rows>
-void run_sequences(
-    Rows const& cell, sequence<Item> const* sequences, std::size_t count, step_buffers<T> const& buffers)
+void run_sequences(Rows const& cell, sequence<Item> const* sequences, std::size_t count,
+    step_buffers<T> const& buffers, layer_ref const& layer = {})
 {
     std::size_t const I = cell.W().depth, stride = cell.sums_stride();
     std::size_t const longest = count == 0 ? 0 : sequences[0].length;
     std::size_t const H = cell.H();
     for (std::size_t begin = 0; begin < longest; begin += buffers.steps) {
         std::size_t const end = (std::min)(begin + buffers.steps, longest);
+        if (layer.self != nullptr)
+            layer.wait_for(layer.self, end);
         std::size_t rows = 0;
         for (std::size_t t = begin, active = count; t < end; ++t) {
             active = count_longer(sequences, active, t);
@@ -112,6 +125,8 @@ void run_sequences(
                     copy_row<T, Item>({cell.h(r)}, H,
                         {items + static_cast<std::ptrdiff_t>(t) * sequences[r].y_stride, item_stride});
         }
+        if (layer.self != nullptr && end != longest)
+            layer.reach(layer.self, end);
     }
 }
 

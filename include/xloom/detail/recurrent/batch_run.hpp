@@ -51,6 +51,14 @@ public:
     {
         return {data_ + static_cast<std::ptrdiff_t>(d) * d_ + static_cast<std::ptrdiff_t>(n) * n_, item_};
     }
+    /// Returns the rows of the directions from d on.
+    state_rows from_direction(std::size_t d) const
+    {
+        state_rows rows = *this;
+        if (is_given())
+            rows.data_ = (*this)(d, 0).first;
+        return rows;
+    }
     /// Sets elements `begin` .. `end` - 1 of a row to 0.
     void zero_fill(std::size_t d, std::size_t n, std::size_t begin, std::size_t end) const
     {
@@ -170,6 +178,7 @@ struct batch_part {
     kernel::sequence<Item> const* first;
     std::size_t count;
     std::size_t group; ///< the index of its first row among the sorted rows
+    kernel::layer_ref layer{};
 
     std::size_t longest() const { return count == 0 ? 0 : first->length; }
 };
@@ -191,7 +200,7 @@ private:
     static auto take_memory(Family const& family, part const& at, kernel::arena<T>& memory)
     {
         auto rows = family.make_rows(at, memory);
-        kernel::step_buffers<T> const buffers(rows, at.count, at.longest(), memory);
+        kernel::step_buffers<T> const buffers(rows, at.count, at.longest(), memory, at.layer.most_steps);
         return std::pair(std::move(rows), buffers);
     }
     static std::size_t size_of(Family const& family, part const& at)
@@ -206,7 +215,7 @@ private:
         auto [rows, buffers] = take_memory(family, at, memory);
         rows.multiply_by(multiply);
         family.start(at, rows);
-        kernel::run_sequences<T>(rows, at.first, at.count, buffers);
+        kernel::run_sequences<T>(rows, at.first, at.count, buffers, at.layer);
         family.finish(at, rows);
     }
 };
@@ -218,6 +227,7 @@ struct recurrent_runner {
     batch_operands<Item> operands;
     std::size_t groups; ///< of rows, in each direction
     recurrent_workspace<Item>& workspace;
+    kernel::layer_ref layer{};
 
     /// Runs all parts.
     template <class Family, class Policy>
@@ -271,7 +281,7 @@ private:
     {
         std::size_t const N = operands.sizes.N, d = number / groups, group = number % groups;
         auto const [begin, end] = range_of_part(group, groups, N);
-        return {d, d * N + begin, workspace.sequences_.data() + d * N + begin, end - begin, group};
+        return {d, d * N + begin, workspace.sequences_.data() + d * N + begin, end - begin, group, layer};
     }
 
     template <class Family>

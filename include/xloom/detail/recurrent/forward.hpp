@@ -101,13 +101,11 @@ recurrent_runner<Item> make_runner(Weights const& weights, batch_operands<Item> 
     return {operands, row_groups(policy, operands.widths, operands.sizes, products), workspace};
 }
 
+/// Runs a batch of any number of rows.
 template <class Item, class Weights, class States, class Policy>
-void run_recurrent(Weights const& weights, States const& states, tensor_ref<Item const> const& X,
-    lengths_ref const& sequence_lens, tensor_ref<Item> const& Y, batch_sizes const& batch,
+void run_batch(Weights const& weights, States const& states, batch_operands<Item> const& operands,
     recurrent_workspace<Item>& workspace, Policy const& policy)
 {
-    batch_operands<Item> const operands{batch, weights.sizes(), weights.direction(), {X, weights.layout()},
-        {Y, weights.layout()}, &sequence_lens};
     if constexpr (std::is_same_v<compute_t<Item>, Item>)
         if (prefers_small_steps(weights, operands))
             return run_small_row(weights, states, operands);
@@ -131,6 +129,17 @@ struct recurrent_states {
             initial_c = {from.initial_c, w.layout()};
             Y_c = {to.Y_c, w.layout()};
         }
+    }
+
+    /// Returns the states of the directions from d on.
+    recurrent_states from_direction(std::size_t d) const
+    {
+        recurrent_states states = *this;
+        states.initial_h = initial_h.from_direction(d);
+        states.initial_c = initial_c.from_direction(d);
+        states.Y_h = Y_h.from_direction(d);
+        states.Y_c = Y_c.from_direction(d);
+        return states;
     }
 
     template <class Part>
@@ -188,26 +197,64 @@ batch_sizes check_call(std::string_view op, tensor_ref<Item const> const& X,
     return batch;
 }
 
-/// Checks the outputs of a call.
+/// The shapes of the output and of the states of a call, as they are and symbolic.
+struct call_shapes {
+    std::string_view symbolic_output;
+    shape output;
+    std::string_view symbolic_states;
+    shape states;
+};
+
+/// Checks the outputs of a call. `describe_sizes` returns the sizes that an error cites.
+template <class Family, class Item, class Describe>
+void check_call_outputs(std::string_view op, call_shapes const& shapes, Describe const& describe_sizes,
+    std::span<operand_memory const> inputs, typename Family::template outputs<Item> const& outputs)
+{
+    using requirement = output_requirement<Item>;
+    requirement const Y{"Y", shapes.symbolic_output, shapes.output, outputs.Y},
+        Y_h{"Y_h", shapes.symbolic_states, shapes.states, outputs.Y_h, "initial_h"};
+    if constexpr (Family::has_c)
+        check_outputs<Item>(op, describe_sizes,
+            std::array{
+                Y, Y_h, requirement{"Y_c", shapes.symbolic_states, shapes.states, outputs.Y_c, "initial_c"}},
+            inputs);
+    else
+        check_outputs<Item>(op, describe_sizes, std::array{Y, Y_h}, inputs);
+}
+
 template <class Family, class Item>
 void check_call_outputs(std::string_view op, recurrent_weights<Family, Item> const& weights,
     batch_sizes const& batch, std::span<operand_memory const> inputs,
     typename Family::template outputs<Item> const& outputs)
 {
-    using requirement = output_requirement<Item>;
+    recurrent_widths const& sizes = weights.sizes();
     std::int64_t const layout = weights.layout();
-    shape const output = output_shape(weights.sizes(), batch, layout),
-                state = state_shape(weights.sizes(), batch, layout);
-    requirement const Y{"Y", symbolic_output_shape(layout), output, outputs.Y},
-        Y_h{"Y_h", symbolic_state_shape(layout), state, outputs.Y_h, "initial_h"};
-    auto const describe_sizes = [&] { return describe(weights.sizes(), batch); };
+    call_shapes const shapes{symbolic_output_shape(layout), output_shape(sizes, batch, layout),
+        symbolic_state_shape(layout), state_shape(sizes, batch, layout)};
+    check_call_outputs<Family, Item>(
+        op, shapes, [&] { return describe(sizes, batch); }, inputs, outputs);
+}
+
+/// Returns the outputs of a call, not set; `of_states` are the sizes of the states.
+template <class Family, class Item>
+typename Family::template result<Item> make_result(recurrent_widths const& sizes,
+    recurrent_widths const& of_states, batch_sizes const& batch, std::int64_t layout)
+{
+    typename Family::template result<Item> result{};
+    result.Y = make_output<Item>(sizes, batch, layout);
+    result.Y_h = make_state<Item>(of_states, batch, layout);
     if constexpr (Family::has_c)
-        check_outputs<Item>(op, describe_sizes,
-            std::array{
-                Y, Y_h, requirement{"Y_c", symbolic_state_shape(layout), state, outputs.Y_c, "initial_c"}},
-            inputs);
-    else
-        check_outputs<Item>(op, describe_sizes, std::array{Y, Y_h}, inputs);
+        result.Y_c = make_state<Item>(of_states, batch, layout);
+    return result;
+}
+
+template <class Family, class Item>
+typename Family::template outputs<Item> refs_to(typename Family::template result<Item>& result)
+{
+    typename Family::template outputs<Item> outputs{.Y = result.Y, .Y_h = result.Y_h};
+    if constexpr (Family::has_c)
+        outputs.Y_c = result.Y_c;
+    return outputs;
 }
 
 /// Runs an operator. The environment is valid; options in it are passed over.
@@ -217,8 +264,10 @@ void run_call(tensor_ref<Item const> const& X, recurrent_weights<Family, Item> c
     typename Family::template outputs<Item> const& outputs, Env&... env)
 {
     auto&& workspace = detail::workspace_or_new<recurrent_workspace<Item>>(env...);
-    run_recurrent<Item>(weights, recurrent_states<Family, Item>(weights, start, outputs), X,
-        start.sequence_lens, outputs.Y, batch, workspace, detail::policy_of(env...));
+    batch_operands<Item> const operands{batch, weights.sizes(), weights.direction(), {X, weights.layout()},
+        {outputs.Y, weights.layout()}, &start.sequence_lens};
+    run_batch<Item>(weights, recurrent_states<Family, Item>(weights, start, outputs), operands, workspace,
+        detail::policy_of(env...));
 }
 
 /// Checks and runs an operator, and returns its outputs. The environment is as that of run_call.
@@ -227,17 +276,10 @@ typename Family::template result<Item> run_recurrent_call(std::string_view op,
     tensor_ref<Item const> const& X, recurrent_weights<Family, Item> const& weights,
     typename Family::template start<Item> const& start, Env&... env)
 {
-    typename Family::template result<Item> result{};
     batch_sizes const batch =
         check_call<Family, Item>(op, X, weights, start, named_inputs<Family, Item>(X, start));
-    result.Y = make_output<Item>(weights.sizes(), batch, weights.layout());
-    result.Y_h = make_state<Item>(weights.sizes(), batch, weights.layout());
-    typename Family::template outputs<Item> outputs{.Y = result.Y, .Y_h = result.Y_h};
-    if constexpr (Family::has_c) {
-        result.Y_c = make_state<Item>(weights.sizes(), batch, weights.layout());
-        outputs.Y_c = result.Y_c;
-    }
-    run_call<Family, Item>(X, weights, batch, start, outputs, env...);
+    auto result = make_result<Family, Item>(weights.sizes(), weights.sizes(), batch, weights.layout());
+    run_call<Family, Item>(X, weights, batch, start, refs_to<Family, Item>(result), env...);
     return result;
 }
 

@@ -1,0 +1,281 @@
+#pragma once
+// The engine of stacks of recurrent layers: layer by layer, or all layers at once, each behind the one below.
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <xloom/detail/core/progress.hpp>
+#include <xloom/detail/recurrent/forward.hpp>
+
+namespace xloom::inline XLOOM_ABI {
+
+namespace detail {
+template <class Family, class Item>
+class stack_run;
+} // namespace detail
+
+/// Reusable memory of the stacks of recurrent layers: the outputs of two layers, and workspaces of those that
+/// run at once. It grows to the size that a call needs. One call may use it at a time.
+template <class Item>
+class stack_workspace {
+private:
+    template <class, class>
+    friend class detail::stack_run;
+
+    std::array<detail::aligned_vector<Item>, 2> between_{};
+    std::vector<recurrent_workspace<Item>> layers_{};
+};
+
+} // namespace xloom::inline XLOOM_ABI
+
+namespace xloom::inline XLOOM_ABI::detail {
+
+/// The layers of a stack.
+template <class Family, class Item>
+using stack_layers = std::span<recurrent_weights<Family, Item> const>;
+
+/// A layer that runs behind the one below it, if there is one, on another thread.
+struct running_layer {
+    progress* below;
+    progress& own;
+
+    void wait_for(std::size_t end)
+    {
+        if (below != nullptr)
+            below->wait_for(end);
+    }
+
+    /// Returns the reference with which the layer runs, at most `most_steps` steps together.
+    kernel::layer_ref ref(std::size_t most_steps)
+    {
+        return {most_steps, this,
+            [](void* self, std::size_t end) { static_cast<running_layer*>(self)->wait_for(end); },
+            [](void* self, std::size_t end) { static_cast<running_layer*>(self)->own.reach(end); }};
+    }
+};
+
+/// A call of a stack, checked. Layer l reads the output of layer l - 1 from one of two buffers, and writes
+/// its own to the other one; where the layers run at once, layer l + 1 overwrites only steps that layer l has
+/// read.
+template <class Family, class Item>
+class stack_run {
+    using states = recurrent_states<Family, Item>;
+
+public:
+    stack_run(tensor_ref<Item const> const& X, stack_layers<Family, Item> layers, batch_sizes const& batch,
+        typename Family::template start<Item> const& start,
+        typename Family::template outputs<Item> const& outputs, stack_workspace<Item>& workspace)
+        : X_(X), layers_(layers), batch_(batch), start_(start), outputs_(outputs), workspace_(workspace)
+    {
+        recurrent_widths const& sizes = layers_[0].sizes();
+        for (std::size_t l = 0; l + 1 < layers_.size() && l < workspace_.between_.size(); ++l)
+            grow(workspace_.between_[l], batch_.T * batch_.N * sizes.D * sizes.H);
+    }
+
+    /// Runs the layers, several at once where that is worthwhile: as many as there are threads.
+    template <class Policy>
+    void operator()(Policy const& policy)
+    {
+        std::size_t const at_once = layers_at_once(policy), L = layers_.size();
+        if (workspace_.layers_.size() < at_once)
+            workspace_.layers_.resize(at_once);
+        for (std::size_t begin = 0, end = 0; begin < L; begin = end) {
+            end = (std::min)(begin + at_once, L);
+            if (end - begin == 1)
+                run_batch<Item>(
+                    layers_[begin], states_of(begin), operands_of(begin), workspace_.layers_[0], policy);
+            else
+                run_at_once(begin, end, policy_ref(policy));
+        }
+    }
+
+private:
+    /// Returns how many layers run at once; 1 if each has all rows and threads to itself.
+    template <class Policy>
+    std::size_t layers_at_once(Policy const& policy) const
+    {
+        std::size_t products = 0;
+        for (std::size_t l = 0; l < layers_.size(); ++l) {
+            if (layers_[l].direction() != direction::forward)
+                return 1;
+            if constexpr (std::is_same_v<compute_t<Item>, Item>)
+                if (prefers_small_steps(layers_[l], operands_of(l)))
+                    return 1;
+            products += detail::parameters_of(layers_[l], 0).products();
+        }
+        std::size_t const useful = batch_.T * batch_.N * products / tuning::products_per_thread,
+                          threads = (std::min)({policy.concurrency(), layers_.size(), useful});
+        return threads <= row_groups(policy, layers_[0].sizes(), batch_, products) ? 1 : threads;
+    }
+
+    /// Runs layers [begin, end), each on a thread.
+    void run_at_once(std::size_t begin, std::size_t end, policy_ref const& policy)
+    {
+        auto const runner_of = [&](std::size_t l, kernel::layer_ref const& layer) {
+            return recurrent_runner<Item>{operands_of(l), 1, workspace_.layers_[l - begin], layer};
+        };
+        for (std::size_t l = begin; l < end; ++l) // so that nothing throws while another layer waits
+            runner_of(l, {.most_steps = steps_of(l)}).reserve(states_of(l));
+        std::vector<progress> done(end - begin);
+        std::atomic<std::size_t> next = begin; // so that no layer waits for one that nobody runs
+        policy.for_each(end - begin, [&](std::size_t) {
+            std::size_t const l = next++, i = l - begin;
+            running_layer layer{i == 0 ? nullptr : &done[i - 1], done[i]};
+            runner_of(l, layer.ref(steps_of(l)))(states_of(l), serial);
+            layer.wait_for(batch_.T);
+            layer.own.reach(batch_.T);
+        });
+    }
+
+    /// Returns how many steps a layer runs before it tells the next one: few, so that the threads begin and
+    /// end together, but as many as are worth a product and telling.
+    std::size_t steps_of(std::size_t l) const
+    {
+        std::size_t const N = std::max<std::size_t>(batch_.N, 1),
+                          products = N * detail::parameters_of(layers_[l], 0).products();
+        return (std::max)({batch_.T / tuning::blocks_per_layer, tuning::products_per_share / products,
+            (tuning::min_rows_per_product + N - 1) / N});
+    }
+
+    batch_operands<Item> operands_of(std::size_t l) const
+    {
+        auto const& weights = layers_[l];
+        recurrent_widths const& sizes = weights.sizes();
+        auto const between = [&](std::size_t layer) { return workspace_.between_[layer % 2].data(); };
+        batch_operands<Item> operands{batch_, sizes, weights.direction(), {X_, weights.layout()},
+            {outputs_.Y, weights.layout()}, &start_.sequence_lens};
+        if (l != 0) // [N, T, D, H], as an input [N, T, D H]
+            operands.X = {tensor_ref<Item const>(between(l - 1), {batch_.N, batch_.T, sizes.I}), 1};
+        if (l + 1 != layers_.size())
+            operands.Y = {tensor_ref<Item>(between(l), {batch_.N, batch_.T, sizes.D, sizes.H}), 1};
+        return operands;
+    }
+
+    states states_of(std::size_t l) const
+    {
+        return states(layers_[l], start_, outputs_).from_direction(l * layers_[l].sizes().D);
+    }
+
+    tensor_ref<Item const> const& X_;
+    stack_layers<Family, Item> layers_;
+    batch_sizes batch_;
+    typename Family::template start<Item> const& start_;
+    typename Family::template outputs<Item> const& outputs_;
+    stack_workspace<Item>& workspace_;
+};
+
+/// Requires layers of one layout, number of directions and H, of which each but the first has I = D H.
+template <class Family, class Item>
+void check_layers(std::string_view op, stack_layers<Family, Item> layers)
+{
+    if (layers.empty())
+        fail<shape_error>(op, ": there must be at least one layer, but layers is empty. Give weights.");
+    recurrent_widths const& first = layers[0].sizes();
+    for (std::size_t l = 1; l < layers.size(); ++l) {
+        recurrent_widths const& sizes = layers[l].sizes();
+        if (sizes.D != first.D || sizes.H != first.H || sizes.I != first.D * first.H)
+            fail<shape_error>(op, ": a layer must have the D and H of the first one, D = ", first.D,
+                " and H = ", first.H, ", and I = D H, but layers[", l, "] has ", describe(sizes),
+                ". Give weights of these sizes.");
+        if (layers[l].layout() != layers[0].layout())
+            fail<option_error>(op, ": all layers must have one layout, but that of layers[", l, "] is ",
+                layers[l].layout(), ", and that of layers[0] is ", layers[0].layout(), ". Choose one.");
+    }
+}
+
+/// The sizes of a checked stack.
+struct stack_sizes {
+    batch_sizes batch;
+    recurrent_widths layer;  ///< but I, which is that of the first layer
+    recurrent_widths states; ///< of all layers: D is L D
+    std::int64_t layout;
+
+    call_shapes shapes() const
+    {
+        return {symbolic_output_shape(layout), output_shape(layer, batch, layout),
+            layout == 0 ? "[L D, N, H]" : "[N, L D, H]", state_shape(states, batch, layout)};
+    }
+    std::string describe() const
+    {
+        return concat("L = ", states.D / layer.D, ", ", detail::describe(layer, batch));
+    }
+};
+
+/// Checks the layers and inputs of a stack.
+template <class Family, class Item>
+stack_sizes check_stack(std::string_view op, tensor_ref<Item const> const& X,
+    stack_layers<Family, Item> layers, typename Family::template start<Item> const& start,
+    std::span<operand_memory const> inputs)
+{
+    check_layers<Family, Item>(op, layers);
+    check_ranks(op, inputs);
+    recurrent_widths const& first = layers[0].sizes();
+    stack_sizes sizes{check_X(op, X.shape(), first, layers[0].layout()), first, first, layers[0].layout()};
+    sizes.states.D *= layers.size();
+    check_rows(op, sizes.states, sizes.batch.N);
+    call_shapes const shapes = sizes.shapes();
+    auto const state = [&](std::string_view name, tensor_ref<Item const> const& operand) {
+        return shape_requirement{name, shapes.symbolic_states, shapes.states, shape_if_given(operand)};
+    };
+    auto const describe_sizes = [&] { return sizes.describe(); };
+    if constexpr (Family::has_c)
+        check_shapes(op, std::array{state("initial_h", start.initial_h), state("initial_c", start.initial_c)},
+            describe_sizes);
+    else
+        check_shapes(op, std::array{state("initial_h", start.initial_h)}, describe_sizes);
+    check_lengths(op, "sequence_lens", start.sequence_lens, sizes.batch.N, "T", sizes.batch.T);
+    return sizes;
+}
+
+/// Runs a stack. The environment is valid; a start in it is passed over.
+template <class Family, class Item, class... Env>
+void run_stack(tensor_ref<Item const> const& X, stack_layers<Family, Item> layers, batch_sizes const& batch,
+    typename Family::template start<Item> const& start,
+    typename Family::template outputs<Item> const& outputs, Env&... env)
+{
+    auto&& workspace = detail::workspace_or_new<stack_workspace<Item>>(env...);
+    stack_run<Family, Item>(X, layers, batch, start, outputs, workspace)(detail::policy_of(env...));
+}
+
+/// Checks and runs a stack, and returns its outputs.
+template <class Family, class Item, class Start, class... Env>
+typename Family::template result<Item> run_stack_call(std::string_view op, tensor_ref<Item const> const& X,
+    stack_layers<Family, Item> layers, Start&& start, Env&&... env)
+{
+    using start_type = typename Family::template start<Item>;
+    if constexpr (satisfied<
+                      options_policy_and_workspace<start_type, stack_workspace<Item>, Start, Env...>>()) {
+        start_type const& from = detail::options_of<start_type>(start);
+        stack_sizes const sizes =
+            check_stack<Family, Item>(op, X, layers, from, named_inputs<Family, Item>(X, from));
+        auto result = make_result<Family, Item>(sizes.layer, sizes.states, sizes.batch, sizes.layout);
+        run_stack<Family, Item>(X, layers, sizes.batch, from, refs_to<Family, Item>(result), start, env...);
+        return result;
+    } else {
+        return {};
+    }
+}
+
+/// Checks and runs a stack into the caller's outputs.
+template <class Family, class Item, class... Env>
+void run_stack_into(std::string_view op, tensor_ref<Item const> const& X, stack_layers<Family, Item> layers,
+    typename Family::template start<Item> const& start,
+    typename Family::template outputs<Item> const& outputs, Env&&... env)
+{
+    if constexpr (satisfied<policy_and_workspace<stack_workspace<Item>, Env...>>()) {
+        auto const inputs = named_inputs<Family, Item>(X, start);
+        stack_sizes const sizes = check_stack<Family, Item>(op, X, layers, start, inputs);
+        check_call_outputs<Family, Item>(
+            op, sizes.shapes(), [&] { return sizes.describe(); }, inputs, outputs);
+        run_stack<Family, Item>(X, layers, sizes.batch, start, outputs, env...);
+    }
+}
+
+} // namespace xloom::inline XLOOM_ABI::detail
