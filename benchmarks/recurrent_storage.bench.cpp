@@ -1,5 +1,5 @@
-// Compares an LSTM whose weights are stored as float16, bfloat16, int8 and dynamic_int8 with one of floats
-// and with ONNX Runtime's LSTM and DynamicQuantizeLSTM: a step of a stream (T = 1), a sequence and a batch.
+// Compares an LSTM whose weights are stored in narrow types with one of floats and with ONNX Runtime's LSTM
+// and DynamicQuantizeLSTM: a step of a stream (T = 1), a sequence and a batch.
 
 #include "lstm_operands.hpp"
 
@@ -33,7 +33,7 @@ struct quantized_weights {
 };
 
 struct storage_operands : float_operands {
-    xloom::lstm_weights<float> as_float16, as_bfloat16, as_int8, as_dynamic_int8;
+    xloom::lstm_weights<float> as_float16, as_bfloat16, as_int8, as_dynamic_int8, as_dynamic_bfloat16;
     quantized_weights quantized_W, quantized_R;
 
     explicit storage_operands(cell_sizes const& s)
@@ -42,6 +42,7 @@ struct storage_operands : float_operands {
           as_bfloat16({.W = W, .R = R, .B = B}, {}, weight_storage::bfloat16),
           as_int8({.W = W, .R = R, .B = B}, {}, weight_storage::int8),
           as_dynamic_int8({.W = W, .R = R, .B = B}, {}, weight_storage::dynamic_int8),
+          as_dynamic_bfloat16({.W = W, .R = R, .B = B}, {}, weight_storage::dynamic_bfloat16),
           quantized_W(W),
           quantized_R(R)
     {}
@@ -95,6 +96,7 @@ void add_storages(cell_sizes const& s)
             {"bfloat16", [](operands& o) { run(o, o.as_bfloat16); }},
             {"int8", [](operands& o) { run(o, o.as_int8); }},
             {"dynamic_int8", [](operands& o) { run(o, o.as_dynamic_int8); }},
+            {"dynamic_bfloat16", [](operands& o) { run(o, o.as_dynamic_bfloat16); }},
             {.impl = "onnxruntime", .model = [](operands& o) { return lstm_model<xloom::serial_policy>(o); }},
             {.impl = "quantized_onnxruntime", .model = quantized_model, .count_errors = largest_error}},
         1);

@@ -24,6 +24,8 @@ struct stack_operands : recurrent_operands {
     xt::xtensor<std::int64_t, 1> axis = {1}; ///< of the directions, for the peer
     xloom::stack_workspace<float> workspace{};
     xloom::recurrent_workspace<float> layer_workspace{};
+    cube between[2] = {X, X};
+    xloom::tbb_policy two{2};
 
     auto const& results() const { return y.Y; }
     bool is_close_to(xt::xtensor<float, 4> const& expected) const { return is_close(y.Y, expected); }
@@ -51,20 +53,19 @@ void run_stack(stack_operands& o, Policy const& policy)
     xloom::lstm_stack_into(o.X, o.layers, {}, {o.y.Y, o.Y_h, o.Y_c}, o.workspace, policy);
 }
 void xloom_serial(stack_operands& o) { run_stack(o, xloom::serial); }
-void xloom_two(stack_operands& o) { run_stack(o, xloom::tbb_policy(2)); }
+void xloom_two(stack_operands& o) { run_stack(o, o.two); }
 
 /// One call after the other, each on two threads.
 void calls(stack_operands& o)
 {
     cube const* X = &o.X;
-    cube between[2] = {cube::from_shape(o.X.shape()), cube::from_shape(o.X.shape())};
     for (std::size_t l = 0; l < o.size.L; ++l) {
-        cube& Y = between[l % 2];
+        cube& Y = o.between[l % 2];
         bool const is_last = l + 1 == o.size.L;
         xloom::tensor_ref<float> const to(
             is_last ? o.y.Y.data() : Y.data(), {o.size.T, 1, o.size.N, o.size.H});
-        xloom::lstm_into(*X, o.layers[l], {}, {.Y = to, .Y_h = o.y.Y_h, .Y_c = o.y.Y_c}, o.layer_workspace,
-            xloom::tbb_policy(2));
+        xloom::lstm_into(
+            *X, o.layers[l], {}, {.Y = to, .Y_h = o.y.Y_h, .Y_c = o.y.Y_c}, o.layer_workspace, o.two);
         X = &Y;
     }
 }

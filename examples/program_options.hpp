@@ -14,7 +14,7 @@
 #include <xloom/types.hpp>
 
 /// What the option of a storage says of its values.
-inline std::string const storage_names = "full, float16, bfloat16, int8 or dynamic_int8";
+inline std::string const storage_names = "full, float16, bfloat16, int8, dynamic_int8 or dynamic_bfloat16";
 
 /// The value of an option that is a text, with or without a default.
 inline auto text_option() { return cxxopts::value<std::string>(); }
@@ -91,7 +91,7 @@ inline xloom::weight_storage read_storage(cxxopts::ParseResult const& given, std
 {
     using enum xloom::weight_storage;
     auto const text = given[name].as<std::string>();
-    for (auto const storage : {full, float16, bfloat16, int8, dynamic_int8})
+    for (auto const storage : {full, float16, bfloat16, int8, dynamic_int8, dynamic_bfloat16})
         if (text == name_of(storage))
             return storage;
     throw std::runtime_error("--" + name + " must be " + storage_names + ", but is " + text);

@@ -74,7 +74,7 @@ TEST_CASE("it learns a language and pronounces words that it has not seen")
     outcome const again = program().run({"evaluate", dictionary, "--weights", weights});
     REQUIRE_MESSAGE(again.succeeded, again.err);
     CHECK(errors_of(again.out) == errors_of(done.out));
-    for (std::string const storage : {"float16", "bfloat16", "int8", "dynamic_int8"}) {
+    for (std::string const storage : {"float16", "bfloat16", "int8", "dynamic_int8", "dynamic_bfloat16"}) {
         outcome const narrow =
             program().run({"evaluate", dictionary, "--weights", weights, "--storage", storage});
         REQUIRE_MESSAGE(narrow.succeeded, narrow.err);
@@ -138,7 +138,7 @@ TEST_CASE("bad input is refused in one line")
     CHECK(
         program().complaint({"evaluate", "a", "b"}) == "evaluate takes one dictionary, but there is also b");
     CHECK(program().complaint({"evaluate", "--storage", "int4"}) ==
-          "--storage must be full, float16, bfloat16, int8 or dynamic_int8, but is int4");
+          "--storage must be full, float16, bfloat16, int8, dynamic_int8 or dynamic_bfloat16, but is int4");
     CHECK(program().complaint({"train", "a", "b"}) == "train takes one dictionary, but there is also b");
     for (std::string const number : {"0", "-1", "two", "2.5", "", "1000001"})
         CHECK(program().complaint({"train", "--epochs=" + number}) ==

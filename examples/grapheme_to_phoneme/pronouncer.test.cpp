@@ -47,9 +47,10 @@ TEST_CASE("narrow weights say the same with about the same probability")
 {
     auto const weights = some_weights();
     transcription const full = pronouncer(weights).greedy({"hello"})[0];
-    for (auto const& [storage, error] : {std::pair{xloom::weight_storage::float16, 0.01},
-             std::pair{xloom::weight_storage::bfloat16, 0.1}, std::pair{xloom::weight_storage::int8, 0.1},
-             std::pair{xloom::weight_storage::dynamic_int8, 0.2}}) {
+    for (auto const& [storage, error] :
+        {std::pair{xloom::weight_storage::float16, 0.01}, std::pair{xloom::weight_storage::bfloat16, 0.1},
+            std::pair{xloom::weight_storage::int8, 0.1}, std::pair{xloom::weight_storage::dynamic_int8, 0.2},
+            std::pair{xloom::weight_storage::dynamic_bfloat16, 0.1}}) {
         transcription const narrow = pronouncer(weights, storage).greedy({"hello"})[0];
         CHECK(narrow.sounds == full.sounds);
         CHECK(std::abs(narrow.log_probability - full.log_probability) < error);

@@ -13,7 +13,8 @@
 namespace xloom::inline XLOOM_ABI::dispatch::detail {
 namespace {
 
-constexpr std::array<std::string_view, level_count> names{"sse2", "avx2", "avx512", "avx512_vnni"};
+constexpr std::array<std::string_view, level_count> names{
+    "sse2", "avx2", "avx512", "avx512_vnni", "avx512_bf16"};
 
 } // namespace
 
@@ -45,6 +46,8 @@ Functions const& functions_of(level unit) noexcept
         detail::found_in<Functions>(
             xloom_dispatch_avx512_float, xloom_dispatch_avx512_double, xloom_dispatch_avx512_integer),
         detail::found_in<Functions>(xloom_dispatch_avx512_vnni_narrow, xloom_dispatch_avx512_float,
+            xloom_dispatch_avx512_double, xloom_dispatch_avx512_integer),
+        detail::found_in<Functions>(xloom_dispatch_avx512_bf16_narrow, xloom_dispatch_avx512_float,
             xloom_dispatch_avx512_double, xloom_dispatch_avx512_integer)};
     return *at[static_cast<std::size_t>(unit)];
 }
@@ -92,6 +95,8 @@ bool is_supported(level unit) noexcept
                __builtin_cpu_supports("avx512vl");
     case level::avx512_vnni:
         return detail::is_supported(level::avx512) && __builtin_cpu_supports("avx512vnni");
+    case level::avx512_bf16:
+        return detail::is_supported(level::avx512_vnni) && __builtin_cpu_supports("avx512bf16");
     }
     return false;
 }

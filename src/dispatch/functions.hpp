@@ -131,7 +131,8 @@ XLOOM_DISPATCH_LINKAGE extern xloom::dispatch::detail::double_functions const xl
     xloom_dispatch_avx2_double, xloom_dispatch_avx512_double;
 XLOOM_DISPATCH_LINKAGE extern xloom::dispatch::detail::integer_functions const xloom_dispatch_sse2_integer,
     xloom_dispatch_avx2_integer, xloom_dispatch_avx512_integer;
-// With VNNI only products of narrow weights change.
+// With VNNI and BF16 only products of narrow weights change.
 XLOOM_DISPATCH_LINKAGE extern xloom::dispatch::detail::narrow_functions const
-    xloom_dispatch_avx512_vnni_narrow;
+    xloom_dispatch_avx512_vnni_narrow,
+    xloom_dispatch_avx512_bf16_narrow;
 }

@@ -37,8 +37,9 @@ void* counted(std::size_t bytes, std::size_t alignment)
     if (is_refused_to_thread())
         throw std::bad_alloc();
     ++count;
-    constexpr std::size_t header = __STDCPP_DEFAULT_NEW_ALIGNMENT__;
-    static_assert(sizeof(block_header) <= header);
+    constexpr std::size_t header = sizeof(block_header);
+    static_assert(
+        header % alignof(block_header) == 0 && alignof(block_header) <= __STDCPP_DEFAULT_NEW_ALIGNMENT__);
     std::size_t space = bytes + alignment;
     void* const base = space < bytes ? nullptr : std::malloc(header + space);
     if (!base)
@@ -55,8 +56,8 @@ void give_back(void* memory)
 {
     if (!memory)
         return;
-    auto const* const header = reinterpret_cast<block_header const*>(
-        static_cast<std::byte*>(memory) - __STDCPP_DEFAULT_NEW_ALIGNMENT__);
+    auto const* const header =
+        reinterpret_cast<block_header const*>(static_cast<std::byte*>(memory) - sizeof(block_header));
     bytes_held -= header->bytes;
     std::free(header->base);
 }

@@ -27,7 +27,8 @@ namespace {
 using namespace levels;
 
 constexpr xloom::weight_storage narrow[] = {xloom::weight_storage::float16, xloom::weight_storage::bfloat16,
-    xloom::weight_storage::int8, xloom::weight_storage::dynamic_int8};
+    xloom::weight_storage::int8, xloom::weight_storage::dynamic_int8,
+    xloom::weight_storage::dynamic_bfloat16};
 
 template <class T, class Weights, class Into, class Step>
 void print_network(

@@ -279,6 +279,79 @@ TEST_CASE("packed_matrix of dynamic_int8: special numbers concern their row only
     CHECK(C[0] == doctest::Approx(1).epsilon(0.01));
 }
 
+namespace {
+
+float rounded_to_bfloat16(float x) { return static_cast<float>(xloom::bfloat16(x)); }
+
+/// What vdpbf16ps computes along column j: of each two products the second is added first.
+float sum_of_pairs(float const* a, xt::xtensor<float, 2> const& B, float sum, std::size_t j)
+{
+    std::size_t const K = B.shape(0);
+    auto const add = [&](std::size_t k) {
+        if (k < K)
+            sum = std::fma(rounded_to_bfloat16(a[k]), rounded_to_bfloat16(B(k, j)), sum);
+    };
+    for (std::size_t k = 0; k < K; k += 2) {
+        add(k + 1);
+        add(k);
+    }
+    return sum;
+}
+
+} // namespace
+
+TEST_CASE("packed_matrix of dynamic_bfloat16: the products of the rounded numbers, to the bit")
+{
+    std::mt19937 random(19);
+    for (std::size_t const K : {0u, 1u, 2u, 3u, 17u, 128u, 511u, 512u, 1027u})
+        for (std::size_t const J : {1u, 64u, 65u, 150u})
+            for (std::size_t const M : {1u, 5u, 31u}) {
+                CAPTURE(K);
+                CAPTURE(J);
+                CAPTURE(M);
+                auto const A = random_tensor<xt::xtensor<float, 2>>(random, {M, K}),
+                           B = random_tensor<xt::xtensor<float, 2>>(random, {K, J});
+                auto const bias = random_tensor<xt::xtensor<float, 1>>(random, {J});
+                xloom::packed_matrix<float> const matrix(B, bias, weight_storage::dynamic_bfloat16);
+                std::vector<float> C(M * J);
+                matrix(M, A.data(), K, C.data(), J);
+                std::size_t different = 0;
+                for (std::size_t m = 0; m < M; ++m)
+                    for (std::size_t j = 0; j < J; ++j)
+                        different += C[m * J + j] != sum_of_pairs(A.data() + m * K, B, bias(j), j);
+                CHECK(different == 0);
+            }
+}
+
+TEST_CASE("packed_matrix of dynamic_bfloat16: special numbers are those of their products")
+{
+    constexpr float infinity = std::numeric_limits<float>::infinity(),
+                    nan = std::numeric_limits<float>::quiet_NaN(), huge = std::numeric_limits<float>::max();
+    xt::xtensor<float, 2> const B = {{1, 0}, {0.5f, 2}, {-1, 0x1p-126f}};
+    xt::xtensor<float, 1> const bias = {10, 20};
+    xloom::packed_matrix<float> const matrix(B, bias, weight_storage::dynamic_bfloat16);
+    auto const row = [&](std::initializer_list<float> a) {
+        std::vector<float> rows = {1, 2, 3, 4, 5, 6}; // the last of several rows, then alone
+        rows.insert(rows.end(), a);
+        std::vector<float> C(6), alone(2);
+        matrix(3, rows.data(), 3, C.data(), 2);
+        matrix(1, rows.data() + 6, 3, alone.data(), 2);
+        CHECK((C[0] == 9 && C[1] == 24 && C[2] == 10.5f && C[3] == 30));
+        for (std::size_t j = 0; j < 2; ++j)
+            CHECK((C[4 + j] == alone[j] || std::isnan(C[4 + j] + alone[j])));
+        return alone;
+    };
+    CHECK(row({0, infinity, 2}) == std::vector<float>{infinity, infinity});
+    CHECK(row({0, 2, -infinity}) == std::vector<float>{infinity, -infinity});
+    CHECK(std::isnan(row({infinity, 0, 0})[1]));
+    CHECK(std::isnan(row({0, 0, nan})[0]));
+    CHECK(row({huge, 0, 0})[0] == infinity); // which is what it rounds to
+    CHECK(row({-0.0f, 0, -0.0f}) == std::vector<float>{10, 20});
+    CHECK(row({0, 0, 0x1p-140f}) == std::vector<float>{10, 20}); // a subnormal number is zero
+    CHECK(row({1.00390625f, 0, 0})[0] == 11);                    // halfway: to the even one
+    CHECK(row({1.01171875f, 0, 0})[0] == 11.015625f);
+}
+
 TEST_CASE("packed_matrix in 16 bits: every pattern has its value, for one row and for more")
 {
     for (weight_storage const storage : {weight_storage::float16, weight_storage::bfloat16}) {

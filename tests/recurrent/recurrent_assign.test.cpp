@@ -102,7 +102,7 @@ TEST_CASE_TEMPLATE(
 {
     recurrent_call<Family> const first(1, {3, 2, 4, 21}), next(2, {3, 2, 7, 21});
     for (weight_storage const storage : {weight_storage::float16, weight_storage::bfloat16,
-             weight_storage::int8, weight_storage::dynamic_int8}) {
+             weight_storage::int8, weight_storage::dynamic_int8, weight_storage::dynamic_bfloat16}) {
         auto weights = first.packed(storage);
         next.assign_to(weights);
         CHECK(weights.storage() == storage);

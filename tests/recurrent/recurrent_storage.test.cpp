@@ -76,8 +76,8 @@ void round_columns(weight_storage storage, textbook::array<float>& matrix, std::
         }
 }
 
-constexpr weight_storage narrow[] = {
-    weight_storage::float16, weight_storage::bfloat16, weight_storage::int8, weight_storage::dynamic_int8};
+constexpr weight_storage narrow[] = {weight_storage::float16, weight_storage::bfloat16, weight_storage::int8,
+    weight_storage::dynamic_int8, weight_storage::dynamic_bfloat16};
 /// Those that round weights only.
 constexpr weight_storage weight_only[] = {
     weight_storage::float16, weight_storage::bfloat16, weight_storage::int8};
@@ -178,49 +178,60 @@ namespace {
 
 /// One step, whose X and initial_h are rounded like the weights.
 template <class Family>
-void check_quantized_step(recurrent_sizes const& sizes)
+void check_quantized_step(recurrent_sizes const& sizes, weight_storage storage)
 {
+    CAPTURE(name_of(storage));
     CAPTURE(sizes.H);
     CAPTURE(sizes.N);
     std::mt19937 random(21);
     auto in = Family::template draw<float>(random, sizes, with_all & ~with_sequence_lens);
     typename Family::template tensors<float> const original(in);
     typename Family::template weights<float> const weights(
-        original.constants(), Family::options_of({}), weight_storage::dynamic_int8);
+        original.constants(), Family::options_of({}), storage);
     auto const found = Family::template call<float>(in, weights);
 
-    round_rows(weight_storage::int8, in.W, sizes.I);
-    round_rows(weight_storage::int8, in.R, sizes.H);
-    textbook::round_rows_to_8_bits(in.X.items, sizes.I);
-    textbook::round_rows_to_8_bits(in.initial_h.items, sizes.H);
+    round_rows(storage, in.W, sizes.I);
+    round_rows(storage, in.R, sizes.H);
+    if (storage == weight_storage::dynamic_int8) {
+        textbook::round_rows_to_8_bits(in.X.items, sizes.I);
+        textbook::round_rows_to_8_bits(in.initial_h.items, sizes.H);
+    } else {
+        round_rows(storage, in.X, sizes.I);
+        round_rows(storage, in.initial_h, sizes.H);
+    }
     CHECK(difference(found, Family::textbook(in, {})) < 2e-6);
 }
 
 } // namespace
 
-TEST_CASE_TEMPLATE("a step of dynamic_int8 weights gives the results of the rounded operands", Family,
-    lstm_family, rnn_family)
+TEST_CASE_TEMPLATE("a step of dynamic_int8 or dynamic_bfloat16 weights gives the results of the rounded "
+                   "operands",
+    Family, lstm_family, rnn_family)
 {
     for (recurrent_sizes const& sizes : {recurrent_sizes{1, 1, 3, 1}, {1, 2, 4, 19}, {1, 5, 1, 16},
              {1, 7, 130, 33}, {1, 13, 9, 64}, {1, 1, 20, 131}, {1, 30, 5, 21}, {1, 2, 1027, 8}})
-        check_quantized_step<Family>(sizes);
+        for (auto const storage : {weight_storage::dynamic_int8, weight_storage::dynamic_bfloat16})
+            check_quantized_step<Family>(sizes, storage);
 }
 
-TEST_CASE_TEMPLATE("sequences of dynamic_int8 weights are close to those of floats", Family, lstm_family,
-    gru_family, rnn_family)
+TEST_CASE_TEMPLATE("sequences of dynamic_int8 and dynamic_bfloat16 weights are close to those of floats",
+    Family, lstm_family, gru_family, rnn_family)
 {
     for (recurrent_sizes const& sizes : {recurrent_sizes{20, 1, 30, 40}, {20, 7, 30, 40, 2}}) {
         std::mt19937 random(17);
         typename Family::options options;
         options.direction = sizes.D == 2 ? "bidirectional" : "reverse";
         auto const in = Family::template draw<float>(random, sizes, with_B, {.weights = 0.15});
-        typename Family::template weights<float> const weights(
-            typename Family::template tensors<float>(in).constants(), Family::options_of(options),
-            weight_storage::dynamic_int8);
-        double const error =
-            difference(Family::template call<float>(in, weights), Family::textbook(in, options));
-        CHECK(error < 0.02);
-        CHECK(error > 1e-4);
+        for (auto const& [storage, most] : {std::pair(weight_storage::dynamic_int8, 0.02),
+                 std::pair(weight_storage::dynamic_bfloat16, 0.005)}) {
+            typename Family::template weights<float> const weights(
+                typename Family::template tensors<float>(in).constants(), Family::options_of(options),
+                storage);
+            double const error =
+                difference(Family::template call<float>(in, weights), Family::textbook(in, options));
+            CHECK(error < most);
+            CHECK(error > 1e-4);
+        }
     }
 }
 
@@ -327,7 +338,8 @@ TEST_CASE("narrow weights take half and a quarter of the memory")
     };
     for (auto const& [storage, expected] : {std::pair(weight_storage::full, full),
              std::pair(weight_storage::float16, full / 2), std::pair(weight_storage::bfloat16, full / 2),
-             std::pair(weight_storage::int8, full / 4), std::pair(weight_storage::dynamic_int8, full / 4)}) {
+             std::pair(weight_storage::int8, full / 4), std::pair(weight_storage::dynamic_int8, full / 4),
+             std::pair(weight_storage::dynamic_bfloat16, full / 2)}) {
         CHECK(bytes(storage) >= expected);
         CHECK(bytes(storage) <= expected + rest);
     }
@@ -400,9 +412,10 @@ TEST_CASE_TEMPLATE(
     CHECK(error_of<Family>(weight_storage::dynamic_int8, std::numeric_limits<float>::infinity()) ==
           op + "dynamic_int8 requires finite weights, but one of R is inf. Use weight_storage::full.");
     CHECK(error_of<Family>(static_cast<weight_storage>(9), 0) ==
-          op.substr(0, op.size() - 8) + "storage must be full, float16, bfloat16, int8 or dynamic_int8, but "
-                                        "it is 9. Choose one of them.");
-    for (weight_storage const storage : {weight_storage::float16, weight_storage::bfloat16})
+          op.substr(0, op.size() - 8) + "storage must be full, float16, bfloat16, int8, dynamic_int8 or "
+                                        "dynamic_bfloat16, but it is 9. Choose one of them.");
+    for (weight_storage const storage :
+        {weight_storage::float16, weight_storage::bfloat16, weight_storage::dynamic_bfloat16})
         for (float const weight :
             {std::numeric_limits<float>::infinity(), std::numeric_limits<float>::quiet_NaN()})
             CHECK(error_of<Family>(storage, weight).empty());

@@ -20,8 +20,9 @@ enum class level : unsigned char {
     avx2,        ///< AVX2, FMA and F16C
     avx512,      ///< AVX-512 F, BW, CD, DQ and VL, with those of avx2
     avx512_vnni, ///< AVX-512 VNNI, with those of avx512
+    avx512_bf16, ///< AVX-512 BF16, with those of avx512_vnni
 };
-inline constexpr std::size_t level_count = 4;
+inline constexpr std::size_t level_count = 5;
 
 namespace detail {
 
@@ -41,12 +42,13 @@ Functions const& functions_of(level) noexcept;
 [[noreturn]] inline void fail_level(char const* op)
 {
     xloom::detail::fail<option_error>(op,
-        ": the level must be one that the processor and the operating system support, sse2, avx2, avx512 or "
-        "avx512_vnni, but the highest supported one is ",
-        is_supported(level::avx512_vnni) ? "avx512_vnni"
-        : is_supported(level::avx512)    ? "avx512"
-        : is_supported(level::avx2)      ? "avx2"
-                                         : "sse2",
+        ": the level must be one that the processor and the operating system support, sse2, avx2, avx512, "
+        "avx512_vnni or avx512_bf16, but the highest supported one is ",
+        is_supported(level::avx512_bf16)   ? "avx512_bf16"
+        : is_supported(level::avx512_vnni) ? "avx512_vnni"
+        : is_supported(level::avx512)      ? "avx512"
+        : is_supported(level::avx2)        ? "avx2"
+                                           : "sse2",
         ". Choose another level, or unset XLOOM_DISPATCH_LEVEL.");
 }
 
@@ -59,8 +61,8 @@ inline bool is_supported(level unit) noexcept
 }
 
 /// Returns the level of weights that are packed, and of calls without packed ones, from now on: the highest
-/// that is supported, unless the environment variable XLOOM_DISPATCH_LEVEL (sse2, avx2, avx512 or
-/// avx512_vnni) or force_level chooses another.
+/// that is supported, unless the environment variable XLOOM_DISPATCH_LEVEL (sse2, avx2, avx512, avx512_vnni
+/// or avx512_bf16) or force_level chooses another.
 ///
 /// Errors    option_error: XLOOM_DISPATCH_LEVEL names no level, or one that is not supported.
 inline level current_level()

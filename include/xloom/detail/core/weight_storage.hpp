@@ -21,15 +21,17 @@ namespace xloom::inline XLOOM_ABI {
 /// dynamic_int8  int8, and each product rounds the vectors that it takes (dynamic quantization): each 1024
 ///               numbers x to integers from -127 to 127, with the scale max|x| / 127. They are zeros if
 ///               max|x| < 2^-100; if one is not finite, the outputs are NaN
+/// dynamic_bfloat16  bfloat16, and each product rounds the vectors that it takes to bfloat16, too, to
+///               nearest, ties to even; sums are of floats
 ///
 /// Weights are rounded once, to nearest, ties to even. A narrow type is for matrices that do not fit in a
 /// core's cache, where the time of a row is the time to read them.
-enum class weight_storage : unsigned char { full, float16, bfloat16, int8, dynamic_int8 };
+enum class weight_storage : unsigned char { full, float16, bfloat16, int8, dynamic_int8, dynamic_bfloat16 };
 
 namespace detail {
 
-inline constexpr std::array<std::string_view, 5> weight_storage_names{
-    "full", "float16", "bfloat16", "int8", "dynamic_int8"};
+inline constexpr std::array<std::string_view, 6> weight_storage_names{
+    "full", "float16", "bfloat16", "int8", "dynamic_int8", "dynamic_bfloat16"};
 
 } // namespace detail
 

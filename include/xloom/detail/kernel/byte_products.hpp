@@ -1,11 +1,14 @@
 #pragma once
-// Integer products of bytes, four for each lane of a batch of floats: exact, so that their sums have the same
-// bits on all processors and in any order.
+// Rows rounded to bytes, and integer products of bytes, four for each lane of a batch of floats: exact, so
+// that their sums have the same bits on all processors and in any order.
 
+#include <algorithm>
 #include <array>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <limits>
 
 #include <xloom/detail/core/compiler.hpp>
 #include <xloom/detail/kernel/panels.hpp>
@@ -22,21 +25,85 @@ struct four_weights {
     std::array<std::uint8_t, 4> stored;
 };
 
-/// Writes a matrix [to.depth, columns] into panels, to columns from first_column on. Each item becomes the
-/// integer round(item, its column of the matrix).
-template <class Item, class Round>
-void pack_fours(strided_matrix<Item> from, std::size_t columns, panel_writer<float, four_weights> const& to,
-    std::size_t first_column, Round const& round) noexcept
+/// The numbers of a row that share a scale. A sum of as many products of 7 bits and a sign is below 2^24, so
+/// that it is exact as a float.
+inline constexpr std::size_t quantized_length = 1024;
+
+/// A piece of a row: scale * items[k], the items from -127 to 127, padded with zeros to whole fours.
+struct quantized_row {
+    alignas(64) std::array<std::int8_t, quantized_length> items;
+    float scale;
+    std::int32_t total; ///< of the items
+};
+
+namespace detail {
+
+/// The number of floats that are rounded at a time.
+inline constexpr std::size_t quantized_step = 16;
+
+/// Calls f with the next numbers of a row, the last of them padded with zeros, and the index of the first.
+template <class F>
+void for_each_step(float const* row, std::size_t count, F const& f) noexcept
 {
-    auto const at = [](std::size_t i) { return static_cast<std::ptrdiff_t>(i); };
-    for (std::size_t j = 0; j < columns; ++j) {
-        std::size_t const column = first_column + j, offset = column % panel_width<float>,
-                          width = columns_of_panel<float>(column - offset, to.columns);
-        four_weights* const first = to.items + (column - offset) * items_of_depth(to.depth, 4) + offset;
-        for (std::size_t k = 0; k < to.depth; ++k)
-            first[k / 4 * width].stored[k % 4] = static_cast<std::uint8_t>(
-                byte_offset + round(from.items[at(k) * from.depth_stride + at(j) * from.column_stride], j));
+    std::array<float, quantized_step> items;
+    std::size_t k = 0;
+    for (; k + quantized_step <= count; k += quantized_step) {
+        std::memcpy(items.data(), row + k, sizeof items);
+        f(items, k);
     }
+    if (k < count) {
+        items.fill(0);
+        std::copy(row + k, row + count, items.begin());
+        f(items, k);
+    }
+}
+
+/// Returns the largest magnitude; infinity or NaN if one of the numbers is that.
+///
+/// Why as integers: their order is that of the magnitudes, and NaN is above all.
+inline float largest_magnitude(float const* row, std::size_t count) noexcept
+{
+    std::array<std::int32_t, quantized_step> largest{};
+    for_each_step(row, count, [&](std::array<float, quantized_step> const& items, std::size_t) {
+        auto const patterns = std::bit_cast<std::array<std::int32_t, quantized_step>>(items);
+        for (std::size_t i = 0; i < quantized_step; ++i)
+            largest[i] = (std::max)(largest[i], patterns[i] & 0x7fffffff);
+    });
+    return std::bit_cast<float>(*std::max_element(largest.begin(), largest.end()));
+}
+
+} // namespace detail
+
+/// Rounds numbers to multiples of 1/127 of their largest magnitude, to nearest, ties to even. If that is less
+/// than 2^-100, they become zeros; if one of them is not finite, the scale is NaN.
+inline void quantize_row(float const* row, std::size_t count, quantized_row& to) noexcept
+{
+    float const largest = detail::largest_magnitude(row, count);
+    bool const is_finite = largest <= (std::numeric_limits<float>::max)(), is_zero = !(largest >= 0x1p-100f);
+    to.total = 0;
+    if (!is_finite || is_zero) {
+        to.items.fill(0);
+        to.scale = is_finite ? 0 : std::numeric_limits<float>::quiet_NaN();
+        return;
+    }
+    to.scale = largest / 127;
+    // Added to this number, a float is rounded to an integer, which its last bits hold.
+    constexpr float rounding = 0x1.8p23f;
+    std::array<std::int32_t, detail::quantized_step> totals{};
+    detail::for_each_step(row, count,
+        [&, factor = 127 / largest](std::array<float, detail::quantized_step> items, std::size_t k) {
+            for (float& item : items)
+                item = multiply_add(item, factor, rounding);
+            auto const patterns = std::bit_cast<std::array<std::int32_t, detail::quantized_step>>(items);
+            std::array<std::int8_t, detail::quantized_step> bytes;
+            for (std::size_t i = 0; i < detail::quantized_step; ++i) {
+                totals[i] += patterns[i] - std::bit_cast<std::int32_t>(rounding);
+                bytes[i] = static_cast<std::int8_t>(patterns[i]);
+            }
+            std::copy(bytes.begin(), bytes.end(), to.items.begin() + static_cast<std::ptrdiff_t>(k));
+        });
+    for (std::int32_t const total : totals)
+        to.total += total;
 }
 
 } // namespace xloom::inline XLOOM_ABI::kernel
@@ -225,6 +292,25 @@ struct byte_unit {
 #endif
 
 } // namespace detail
+
+/// Products with rows that are rounded to bytes, for multiply_rounded.
+struct byte_products : detail::byte_unit {
+    using stored = four_weights;
+    using row = quantized_row;
+    static constexpr std::size_t piece_length = quantized_length;
+
+    static void round(float const* from, std::size_t count, row& to) noexcept
+    {
+        quantize_row(from, count, to);
+    }
+    static sums begin(row const& a, float const*) { return byte_unit::begin(a.total); }
+    static weights load(stored const* from) { return byte_unit::load(from->stored.data()); }
+    static factors spread(row const& a, std::size_t k) { return byte_unit::spread(&a.items[k]); }
+    static batch_t<float> finish(sums const& sum, row const& a, float const* scales, float const* start)
+    {
+        return multiply_add(to_floats(sum), batch_t<float>(a.scale) * load_batch(scales), load_batch(start));
+    }
+};
 
 } // namespace xloom::inline XLOOM_ABI::kernel
 

@@ -5,6 +5,7 @@
 // Why functions for narrow panels: only a program that packs them compiles their products.
 
 #include <algorithm>
+#include <array>
 #include <concepts>
 #include <cstddef>
 #include <type_traits>
@@ -132,6 +133,24 @@ void pack_panels(strided_matrix<Item> from, std::size_t rows, std::size_t column
 {
     pack_converted(from, rows, columns, to, first_row, first_column,
         [](Item const& item, std::size_t) { return static_cast<T>(item); });
+}
+
+/// Writes a matrix [to.depth, columns] into panels whose items hold several numbers of a column, the array
+/// `stored`, to columns from first_column on. Each number becomes convert(item, its column of the matrix).
+template <class T, class Stored, class Item, class Convert>
+void pack_groups(strided_matrix<Item> from, std::size_t columns, panel_writer<T, Stored> const& to,
+    std::size_t first_column, Convert const& convert) noexcept
+{
+    constexpr std::size_t together = std::tuple_size_v<decltype(Stored::stored)>;
+    auto const at = [](std::size_t i) { return static_cast<std::ptrdiff_t>(i); };
+    for (std::size_t j = 0; j < columns; ++j) {
+        std::size_t const column = first_column + j, offset = column % panel_width<T>,
+                          width = columns_of_panel<T>(column - offset, to.columns);
+        Stored* const first = to.items + (column - offset) * items_of_depth(to.depth, together) + offset;
+        for (std::size_t k = 0; k < to.depth; ++k)
+            first[k / together * width].stored[k % together] =
+                convert(from.items[at(k) * from.depth_stride + at(j) * from.column_stride], j);
+    }
 }
 
 /// The maximum number of rows in a block, whose sums for one panel fit in registers.

@@ -102,7 +102,9 @@ inline bool is_stored_as(weight_storage storage, float weight) noexcept
 inline void check_is_storage(std::string_view op, weight_storage storage)
 {
     if (static_cast<std::size_t>(storage) >= weight_storage_names.size())
-        fail<option_error>(op, ": storage must be full, float16, bfloat16, int8 or dynamic_int8, but it is ",
+        fail<option_error>(op,
+            ": storage must be full, float16, bfloat16, int8, dynamic_int8 or dynamic_bfloat16, "
+            "but it is ",
             static_cast<int>(storage), ". Choose one of them.");
 }
 
@@ -116,9 +118,10 @@ void check_stored(std::string_view op, weight_storage storage, std::string_view 
     for_each_item<Item>(matrix, 0, matrix.data(), [&](Item const& item) {
         if (auto const weight = static_cast<float>(item); !is_stored_as(storage, weight))
             fail<option_error>(op, ": storage ", name_of(storage), " requires ",
-                storage == weight_storage::float16    ? "weights whose magnitude rounds to at most 65504"
-                : storage == weight_storage::bfloat16 ? "weights whose magnitude rounds to at most 3.3895e38"
-                                                      : "finite weights",
+                storage == weight_storage::float16 ? "weights whose magnitude rounds to at most 65504"
+                : storage == weight_storage::int8 || storage == weight_storage::dynamic_int8
+                    ? "finite weights"
+                    : "weights whose magnitude rounds to at most 3.3895e38",
                 ", but one of ", operand, " is ", std::to_string(weight), ". Use weight_storage::full",
                 storage == weight_storage::float16 ? " or bfloat16." : ".");
     });

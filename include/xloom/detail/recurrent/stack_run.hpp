@@ -112,7 +112,8 @@ private:
         }
         std::size_t const useful = batch_.T * batch_.N * products / tuning::products_per_thread,
                           threads = (std::min)({policy.concurrency(), layers_.size(), useful});
-        return threads <= row_groups(policy, layers_[0].sizes(), batch_, products) ? 1 : threads;
+        bool const is_short = batch_.T < tuning::min_blocks_per_layer * steps_of(0);
+        return is_short || threads <= row_groups(policy, layers_[0].sizes(), batch_, products) ? 1 : threads;
     }
 
     /// Runs layers [begin, end), each on a thread.

@@ -1,0 +1,131 @@
+#pragma once
+// Rows rounded to bfloat16, and products of bfloat16 numbers, two for each lane of a batch of floats, which
+// are added to floats: of each two the second one first, each rounded once, with zeros in place of subnormal
+// numbers where a thread computes so. These are the bits of the instruction vdpbf16ps, on all processors.
+
+#include <array>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+#include <xloom/detail/core/compiler.hpp>
+#include <xloom/detail/core/small_float.hpp>
+#include <xloom/detail/kernel/panels.hpp>
+#include <xloom/detail/kernel/simd.hpp>
+#include <xloom/detail/kernel/widen.hpp>
+
+namespace xloom::inline XLOOM_ABI::kernel {
+
+/// Two numbers of a column of panels.
+struct two_weights {
+    std::array<bfloat16, 2> stored;
+};
+
+/// A piece of a row, rounded to nearest, ties to even, and padded with a zero to whole pairs.
+struct rounded_row {
+    static constexpr std::size_t length = 512;
+
+    alignas(64) std::array<bfloat16, length> items;
+};
+
+} // namespace xloom::inline XLOOM_ABI::kernel
+
+XLOOM_BEGIN_FALSE_UNINITIALIZED
+
+namespace xloom::inline XLOOM_ABI::kernel {
+
+namespace detail {
+
+#if defined(__AVX512BF16__) && !defined(XLOOM_NO_SIMD)
+
+/// The two numbers of each lane of a batch.
+struct pair_unit {
+    struct weights {
+        __m512i all;
+    };
+
+    static weights load(two_weights const* from) { return {_mm512_loadu_si512(from)}; }
+    static weights spread(bfloat16 const* pair)
+    {
+        std::int32_t both;
+        std::memcpy(&both, pair, sizeof both);
+        return {_mm512_set1_epi32(both)};
+    }
+    static batch_t<float> add_products(batch_t<float> const& to, weights a, weights b)
+    {
+        return _mm512_dpbf16_ps(to, reinterpret_cast<__m512bh>(a.all), reinterpret_cast<__m512bh>(b.all));
+    }
+};
+
+#else
+
+struct pair_unit {
+    struct weights {
+        batch_t<float> first, second;
+    };
+
+    static weights load(two_weights const* from)
+    {
+#ifndef XLOOM_NO_SIMD
+        if constexpr (has_simd<float>) {
+            // The second of two is the upper half of 32 bits, which are a float then.
+            auto const pairs =
+                xsimd::batch<std::int32_t>::load_unaligned(reinterpret_cast<std::int32_t const*>(from));
+            return {as_floats(pairs << 16), as_floats(pairs & xsimd::batch<std::int32_t>(-0x10000))};
+        } else
+#endif
+            return {static_cast<float>(from->stored[0]), static_cast<float>(from->stored[1])};
+    }
+    static weights spread(bfloat16 const* pair)
+    {
+        auto const widened = [](bfloat16 x) {
+            return batch_t<float>(std::bit_cast<float>(static_cast<std::uint32_t>(x.bits()) << 16));
+        };
+        return {widened(pair[0]), widened(pair[1])};
+    }
+    static batch_t<float> add_products(batch_t<float> const& to, weights const& a, weights const& b)
+    {
+        return multiply_add(a.first, b.first, multiply_add(a.second, b.second, to));
+    }
+
+private:
+#ifndef XLOOM_NO_SIMD
+    static batch_t<float> as_floats(xsimd::batch<std::int32_t> const& bits)
+    {
+        return reinterpret_cast<typename batch_t<float>::register_type>(bits.data);
+    }
+#endif
+};
+
+#endif
+
+} // namespace detail
+
+/// Products with rows that are rounded to bfloat16, for multiply_rounded.
+struct pair_products : detail::pair_unit {
+    using stored = two_weights;
+    using row = rounded_row;
+    using factors = weights;
+    using sums = batch_t<float>;
+    static constexpr std::size_t piece_length = rounded_row::length;
+
+    static void round(float const* from, std::size_t count, row& to) noexcept
+    {
+        constexpr std::size_t width = batch_size<float>;
+        std::size_t k = 0;
+        for (; k + width <= count; k += width)
+            store_narrowed(to.items.data() + k, load_batch(from + k));
+        if (k < count)
+            store_narrowed(to.items.data() + k, load_first(from + k, count - k));
+        if (count % 2 != 0)
+            to.items[count] = bfloat16(0.0f);
+    }
+    static sums begin(row const&, float const* start) { return load_batch(start); }
+    static factors spread(row const& a, std::size_t k) { return pair_unit::spread(&a.items[k]); }
+    static batch_t<float> finish(sums const& sum, row const&, float const*, float const*) { return sum; }
+};
+
+} // namespace xloom::inline XLOOM_ABI::kernel
+
+XLOOM_END_FALSE_WARNINGS
