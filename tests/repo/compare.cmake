@@ -1,5 +1,5 @@
-# Checks benchmarks/compare.py of SOURCE_DIR on times that are written to SCRATCH: what is slower than before, what is faster, what is within
-# the noise, and what it leaves out.
+# Checks benchmarks/compare.py of SOURCE_DIR on times that are written to SCRATCH: what is slower than before, what is faster, what is
+# within the noise, and what it leaves out.
 
 cmake_minimum_required(VERSION 3.22)
 
@@ -17,7 +17,8 @@ function(write_times folder number)
 endfunction()
 
 function(expect_comparison expected_status)
-  execute_process(COMMAND ${SOURCE_DIR}/benchmarks/compare.py ${SCRATCH}/before ${SCRATCH}/now RESULT_VARIABLE status OUTPUT_VARIABLE printed)
+  execute_process(COMMAND ${SOURCE_DIR}/benchmarks/compare.py ${SCRATCH}/before ${SCRATCH}/now
+    RESULT_VARIABLE status OUTPUT_VARIABLE printed)
   if(NOT status STREQUAL expected_status)
     message(FATAL_ERROR "the status is ${status}, not ${expected_status}: ${printed}")
   endif()
@@ -36,9 +37,10 @@ file(REMOVE_RECURSE ${SCRATCH})
 set(others w/impl:hand=1 w/impl:onnxruntime=1)
 foreach(number RANGE 1 4)
   math(EXPR tenths "3 * (${number} % 2)") # noise of 30 %
-  write_times(before ${number} same/impl:xloom=1.00 slow/impl:xloom=1.00 fast/impl:xloom_pure=1.20 noisy/impl:xloom=1.${tenths} moved/impl:hand=1 moved/impl:xloom=2 ${others})
-  write_times(now ${number} same/impl:xloom=1.02 slow/impl:xloom=1.10 fast/impl:xloom_pure=1.00 noisy/impl:xloom=1.5 moved/impl:hand=1.2 moved/impl:xloom=2.4 new/impl:xloom=1
-    w/impl:hand=2 w/impl:onnxruntime=2)
+  write_times(before ${number} same/impl:xloom=1.00 slow/impl:xloom=1.00 fast/impl:xloom_pure=1.20 noisy/impl:xloom=1.${tenths}
+    moved/impl:hand=1 moved/impl:xloom=2 ${others})
+  write_times(now ${number} same/impl:xloom=1.02 slow/impl:xloom=1.10 fast/impl:xloom_pure=1.00 noisy/impl:xloom=1.5
+    moved/impl:hand=1.2 moved/impl:xloom=2.4 new/impl:xloom=1 w/impl:hand=2 w/impl:onnxruntime=2)
 endforeach()
 expect_comparison(1 "same +1 s +1.02 s +1.02 +0%" "slow +1 s +1.1 s +1.10 +0% +slower" "fast \\(xloom_pure\\) +1.2 s +1 s +0.83 +0% +faster"
   "noisy +1 s +1.5 s +1.50 +30%" "moved +2 s +2.4 s +1.00 +0%" "5 series, 1 slower")
