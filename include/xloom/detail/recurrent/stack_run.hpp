@@ -52,10 +52,10 @@ struct running_layer {
             below->wait_for(end);
     }
 
-    /// Returns the reference with which the layer runs, at most `most_steps` steps together.
-    kernel::layer_ref ref(std::size_t most_steps)
+    /// Returns the reference with which the layer runs, at most `steps` steps together.
+    kernel::layer_ref ref(std::size_t steps)
     {
-        return {most_steps, this,
+        return {steps, this,
             [](void* self, std::size_t end) { static_cast<running_layer*>(self)->wait_for(end); },
             [](void* self, std::size_t end) { static_cast<running_layer*>(self)->own.reach(end); }};
     }
