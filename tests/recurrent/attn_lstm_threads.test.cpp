@@ -16,7 +16,7 @@ using namespace xloom;
 
 namespace {
 
-constexpr std::size_t thread_counts[] = {1, 2, 3, 5};
+constexpr std::size_t thread_counts[] = {2, 5};
 
 /// Work for more than five threads, also where rows are not filled up to vectors.
 textbook::attn_lstm_operands<float> large_operands(std::size_t D, unsigned which = with_all)
