@@ -353,6 +353,14 @@ inline constexpr std::size_t reserved_iterations = 16;
 /// The maximum number of rows for which the inputs of several time steps are multiplied with W together.
 inline constexpr std::size_t rows_per_product = 96;
 
+/// The minimum number of such rows: with fewer, the product takes the time to read W.
+inline constexpr std::size_t min_rows_per_product = 3;
+
+/// The number of blocks of steps in which a layer of a stack runs, behind the layer below it; and the minimum
+/// for it, because the threads wait for a block at the beginning and at the end.
+inline constexpr std::size_t blocks_per_layer = 32;
+inline constexpr std::size_t min_blocks_per_layer = 4;
+
 /// The number of rows, of all steps of a block, whose cotangents a backward pass multiplies together. Unlike
 /// the other constants, it decides about bits: sums over rows are accumulated block by block.
 inline constexpr std::size_t rows_per_gradient = 512;
@@ -14435,15 +14443,17 @@ namespace xloom::inline XLOOM_ABI {
 /// dynamic_int8  int8, and each product rounds the vectors that it takes (dynamic quantization): each 1024
 ///               numbers x to integers from -127 to 127, with the scale max|x| / 127. They are zeros if
 ///               max|x| < 2^-100; if one is not finite, the outputs are NaN
+/// dynamic_bfloat16  bfloat16, and each product rounds the vectors that it takes to bfloat16, too, to
+///               nearest, ties to even; sums are of floats
 ///
 /// Weights are rounded once, to nearest, ties to even. A narrow type is for matrices that do not fit in a
 /// core's cache, where the time of a row is the time to read them.
-enum class weight_storage : unsigned char { full, float16, bfloat16, int8, dynamic_int8 };
+enum class weight_storage : unsigned char { full, float16, bfloat16, int8, dynamic_int8, dynamic_bfloat16 };
 
 namespace detail {
 
-inline constexpr std::array<std::string_view, 5> weight_storage_names{
-    "full", "float16", "bfloat16", "int8", "dynamic_int8"};
+inline constexpr std::array<std::string_view, 6> weight_storage_names{
+    "full", "float16", "bfloat16", "int8", "dynamic_int8", "dynamic_bfloat16"};
 
 } // namespace detail
 
@@ -14576,6 +14586,24 @@ void pack_panels(strided_matrix<Item> from, std::size_t rows, std::size_t column
 {
     pack_converted(from, rows, columns, to, first_row, first_column,
         [](Item const& item, std::size_t) { return static_cast<T>(item); });
+}
+
+/// Writes a matrix [to.depth, columns] into panels whose items hold several numbers of a column, the array
+/// `stored`, to columns from first_column on. Each number becomes convert(item, its column of the matrix).
+template <class T, class Stored, class Item, class Convert>
+void pack_groups(strided_matrix<Item> from, std::size_t columns, panel_writer<T, Stored> const& to,
+    std::size_t first_column, Convert const& convert) noexcept
+{
+    constexpr std::size_t together = std::tuple_size_v<decltype(Stored::stored)>;
+    auto const at = [](std::size_t i) { return static_cast<std::ptrdiff_t>(i); };
+    for (std::size_t j = 0; j < columns; ++j) {
+        std::size_t const column = first_column + j, offset = column % panel_width<T>,
+                          width = columns_of_panel<T>(column - offset, to.columns);
+        Stored* const first = to.items + (column - offset) * items_of_depth(to.depth, together) + offset;
+        for (std::size_t k = 0; k < to.depth; ++k)
+            first[k / together * width].stored[k % together] =
+                convert(from.items[at(k) * from.depth_stride + at(j) * from.column_stride], j);
+    }
 }
 
 /// The maximum number of rows in a block, whose sums for one panel fit in registers.
@@ -15285,7 +15313,16 @@ std::size_t count_longer(sequence<Item> const* sequences, std::size_t most, std:
     return most;
 }
 
-/// Memory for the inputs of steps that are multiplied together, and for their sums.
+/// A layer of a stack whose layers run at once: a reference to what waits for the layer below, and tells the
+/// layer above. By default there is no stack.
+struct layer_ref {
+    std::size_t most_steps = tuning::rows_per_product; ///< that are run together
+    void* self = nullptr;
+    void (*wait_for)(void* self, std::size_t end) = nullptr; ///< for the inputs of the steps before `end`
+    void (*reach)(void* self, std::size_t end) = nullptr;    ///< the outputs of the steps before `end`
+};
+
+/// Memory for the inputs of steps that are multiplied together, at most `most_steps`, and for their sums.
 template <class T>
 struct step_buffers {
     std::size_t steps;
@@ -15293,9 +15330,10 @@ struct step_buffers {
     T* sums;
 
     template <class Rows>
-    step_buffers(Rows const& cell, std::size_t rows, std::size_t longest, arena<T>& memory)
-        : steps((std::min)(std::max<std::size_t>(longest, 1),
-              std::max<std::size_t>(tuning::rows_per_product / std::max<std::size_t>(rows, 1), 1))),
+    step_buffers(Rows const& cell, std::size_t rows, std::size_t longest, arena<T>& memory,
+        std::size_t most_steps = tuning::rows_per_product)
+        : steps((std::min)({std::max<std::size_t>(longest, 1), most_steps,
+              std::max<std::size_t>(tuning::rows_per_product / std::max<std::size_t>(rows, 1), 1)})),
           x(memory.take(most_together(rows, longest), cell.W().depth)),
           sums(memory.take(most_together(rows, longest), cell.sums_stride()))
     {}
@@ -15310,16 +15348,19 @@ private:
     }
 };
 
-/// Runs `count` sequences, sorted by descending length, whose states are the first rows of `cell`.
+/// Runs `count` sequences, sorted by descending length, whose states are the first rows of `cell`. The layer
+/// above is not told of the last steps, which are done when their caller is.
 template <class T, class Item, class Rows>
-void run_sequences(
-    Rows const& cell, sequence<Item> const* sequences, std::size_t count, step_buffers<T> const& buffers)
+void run_sequences(Rows const& cell, sequence<Item> const* sequences, std::size_t count,
+    step_buffers<T> const& buffers, layer_ref const& layer = {})
 {
     std::size_t const I = cell.W().depth, stride = cell.sums_stride();
     std::size_t const longest = count == 0 ? 0 : sequences[0].length;
     std::size_t const H = cell.H();
     for (std::size_t begin = 0; begin < longest; begin += buffers.steps) {
         std::size_t const end = (std::min)(begin + buffers.steps, longest);
+        if (layer.self != nullptr)
+            layer.wait_for(layer.self, end);
         std::size_t rows = 0;
         for (std::size_t t = begin, active = count; t < end; ++t) {
             active = count_longer(sequences, active, t);
@@ -15342,6 +15383,8 @@ void run_sequences(
                     copy_row<T, Item>({cell.h(r)}, H,
                         {items + static_cast<std::ptrdiff_t>(t) * sequences[r].y_stride, item_stride});
         }
+        if (layer.self != nullptr && end != longest)
+            layer.reach(layer.self, end);
     }
 }
 
@@ -17034,8 +17077,9 @@ enum class level : unsigned char {
     avx2,        ///< AVX2, FMA and F16C
     avx512,      ///< AVX-512 F, BW, CD, DQ and VL, with those of avx2
     avx512_vnni, ///< AVX-512 VNNI, with those of avx512
+    avx512_bf16, ///< AVX-512 BF16, with those of avx512_vnni
 };
-inline constexpr std::size_t level_count = 4;
+inline constexpr std::size_t level_count = 5;
 
 namespace detail {
 
@@ -17055,12 +17099,13 @@ Functions const& functions_of(level) noexcept;
 [[noreturn]] inline void fail_level(char const* op)
 {
     xloom::detail::fail<option_error>(op,
-        ": the level must be one that the processor and the operating system support, sse2, avx2, avx512 or "
-        "avx512_vnni, but the highest supported one is ",
-        is_supported(level::avx512_vnni) ? "avx512_vnni"
-        : is_supported(level::avx512)    ? "avx512"
-        : is_supported(level::avx2)      ? "avx2"
-                                         : "sse2",
+        ": the level must be one that the processor and the operating system support, sse2, avx2, avx512, "
+        "avx512_vnni or avx512_bf16, but the highest supported one is ",
+        is_supported(level::avx512_bf16)   ? "avx512_bf16"
+        : is_supported(level::avx512_vnni) ? "avx512_vnni"
+        : is_supported(level::avx512)      ? "avx512"
+        : is_supported(level::avx2)        ? "avx2"
+                                           : "sse2",
         ". Choose another level, or unset XLOOM_DISPATCH_LEVEL.");
 }
 
@@ -17073,8 +17118,8 @@ inline bool is_supported(level unit) noexcept
 }
 
 /// Returns the level of weights that are packed, and of calls without packed ones, from now on: the highest
-/// that is supported, unless the environment variable XLOOM_DISPATCH_LEVEL (sse2, avx2, avx512 or
-/// avx512_vnni) or force_level chooses another.
+/// that is supported, unless the environment variable XLOOM_DISPATCH_LEVEL (sse2, avx2, avx512, avx512_vnni
+/// or avx512_bf16) or force_level chooses another.
 ///
 /// Errors    option_error: XLOOM_DISPATCH_LEVEL names no level, or one that is not supported.
 inline level current_level()
@@ -17308,6 +17353,14 @@ public:
     {
         return {data_ + static_cast<std::ptrdiff_t>(d) * d_ + static_cast<std::ptrdiff_t>(n) * n_, item_};
     }
+    /// Returns the rows of the directions from d on.
+    state_rows from_direction(std::size_t d) const
+    {
+        state_rows rows = *this;
+        if (is_given())
+            rows.data_ = (*this)(d, 0).first;
+        return rows;
+    }
     /// Sets elements `begin` .. `end` - 1 of a row to 0.
     void zero_fill(std::size_t d, std::size_t n, std::size_t begin, std::size_t end) const
     {
@@ -17427,6 +17480,7 @@ struct batch_part {
     kernel::sequence<Item> const* first;
     std::size_t count;
     std::size_t group; ///< the index of its first row among the sorted rows
+    kernel::layer_ref layer{};
 
     std::size_t longest() const { return count == 0 ? 0 : first->length; }
 };
@@ -17448,7 +17502,7 @@ private:
     static auto take_memory(Family const& family, part const& at, kernel::arena<T>& memory)
     {
         auto rows = family.make_rows(at, memory);
-        kernel::step_buffers<T> const buffers(rows, at.count, at.longest(), memory);
+        kernel::step_buffers<T> const buffers(rows, at.count, at.longest(), memory, at.layer.most_steps);
         return std::pair(std::move(rows), buffers);
     }
     static std::size_t size_of(Family const& family, part const& at)
@@ -17463,7 +17517,7 @@ private:
         auto [rows, buffers] = take_memory(family, at, memory);
         rows.multiply_by(multiply);
         family.start(at, rows);
-        kernel::run_sequences<T>(rows, at.first, at.count, buffers);
+        kernel::run_sequences<T>(rows, at.first, at.count, buffers, at.layer);
         family.finish(at, rows);
     }
 };
@@ -17475,6 +17529,7 @@ struct recurrent_runner {
     batch_operands<Item> operands;
     std::size_t groups; ///< of rows, in each direction
     recurrent_workspace<Item>& workspace;
+    kernel::layer_ref layer{};
 
     /// Runs all parts.
     template <class Family, class Policy>
@@ -17528,7 +17583,7 @@ private:
     {
         std::size_t const N = operands.sizes.N, d = number / groups, group = number % groups;
         auto const [begin, end] = range_of_part(group, groups, N);
-        return {d, d * N + begin, workspace.sequences_.data() + d * N + begin, end - begin, group};
+        return {d, d * N + begin, workspace.sequences_.data() + d * N + begin, end - begin, group, layer};
     }
 
     template <class Family>
@@ -17646,12 +17701,11 @@ void check_outputs(std::string_view op, Describe const& describe,
 // Weights that are packed once, in the type that computes or in a narrow one, and the memory that they share.
 
 // ==== xloom/detail/kernel/quantized.hpp ====
-// A constant matrix of floats, packed in a narrow type, and the products of rows that are rounded to 8 bits
-// with one of 8 bits.
+// A constant matrix of floats, packed in a narrow type.
 
 // ==== xloom/detail/kernel/byte_products.hpp ====
-// Integer products of bytes, four for each lane of a batch of floats: exact, so that their sums have the same
-// bits on all processors and in any order.
+// Rows rounded to bytes, and integer products of bytes, four for each lane of a batch of floats: exact, so
+// that their sums have the same bits on all processors and in any order.
 
 namespace xloom::inline XLOOM_ABI::kernel {
 
@@ -17664,21 +17718,85 @@ struct four_weights {
     std::array<std::uint8_t, 4> stored;
 };
 
-/// Writes a matrix [to.depth, columns] into panels, to columns from first_column on. Each item becomes the
-/// integer round(item, its column of the matrix).
-template <class Item, class Round>
-void pack_fours(strided_matrix<Item> from, std::size_t columns, panel_writer<float, four_weights> const& to,
-    std::size_t first_column, Round const& round) noexcept
+/// The numbers of a row that share a scale. A sum of as many products of 7 bits and a sign is below 2^24, so
+/// that it is exact as a float.
+inline constexpr std::size_t quantized_length = 1024;
+
+/// A piece of a row: scale * items[k], the items from -127 to 127, padded with zeros to whole fours.
+struct quantized_row {
+    alignas(64) std::array<std::int8_t, quantized_length> items;
+    float scale;
+    std::int32_t total; ///< of the items
+};
+
+namespace detail {
+
+/// The number of floats that are rounded at a time.
+inline constexpr std::size_t quantized_step = 16;
+
+/// Calls f with the next numbers of a row, the last of them padded with zeros, and the index of the first.
+template <class F>
+void for_each_step(float const* row, std::size_t count, F const& f) noexcept
 {
-    auto const at = [](std::size_t i) { return static_cast<std::ptrdiff_t>(i); };
-    for (std::size_t j = 0; j < columns; ++j) {
-        std::size_t const column = first_column + j, offset = column % panel_width<float>,
-                          width = columns_of_panel<float>(column - offset, to.columns);
-        four_weights* const first = to.items + (column - offset) * items_of_depth(to.depth, 4) + offset;
-        for (std::size_t k = 0; k < to.depth; ++k)
-            first[k / 4 * width].stored[k % 4] = static_cast<std::uint8_t>(
-                byte_offset + round(from.items[at(k) * from.depth_stride + at(j) * from.column_stride], j));
+    std::array<float, quantized_step> items;
+    std::size_t k = 0;
+    for (; k + quantized_step <= count; k += quantized_step) {
+        std::memcpy(items.data(), row + k, sizeof items);
+        f(items, k);
     }
+    if (k < count) {
+        items.fill(0);
+        std::copy(row + k, row + count, items.begin());
+        f(items, k);
+    }
+}
+
+/// Returns the largest magnitude; infinity or NaN if one of the numbers is that.
+///
+/// Why as integers: their order is that of the magnitudes, and NaN is above all.
+inline float largest_magnitude(float const* row, std::size_t count) noexcept
+{
+    std::array<std::int32_t, quantized_step> largest{};
+    for_each_step(row, count, [&](std::array<float, quantized_step> const& items, std::size_t) {
+        auto const patterns = std::bit_cast<std::array<std::int32_t, quantized_step>>(items);
+        for (std::size_t i = 0; i < quantized_step; ++i)
+            largest[i] = (std::max)(largest[i], patterns[i] & 0x7fffffff);
+    });
+    return std::bit_cast<float>(*std::max_element(largest.begin(), largest.end()));
+}
+
+} // namespace detail
+
+/// Rounds numbers to multiples of 1/127 of their largest magnitude, to nearest, ties to even. If that is less
+/// than 2^-100, they become zeros; if one of them is not finite, the scale is NaN.
+inline void quantize_row(float const* row, std::size_t count, quantized_row& to) noexcept
+{
+    float const largest = detail::largest_magnitude(row, count);
+    bool const is_finite = largest <= (std::numeric_limits<float>::max)(), is_zero = !(largest >= 0x1p-100f);
+    to.total = 0;
+    if (!is_finite || is_zero) {
+        to.items.fill(0);
+        to.scale = is_finite ? 0 : std::numeric_limits<float>::quiet_NaN();
+        return;
+    }
+    to.scale = largest / 127;
+    // Added to this number, a float is rounded to an integer, which its last bits hold.
+    constexpr float rounding = 0x1.8p23f;
+    std::array<std::int32_t, detail::quantized_step> totals{};
+    detail::for_each_step(row, count,
+        [&, factor = 127 / largest](std::array<float, detail::quantized_step> items, std::size_t k) {
+            for (float& item : items)
+                item = multiply_add(item, factor, rounding);
+            auto const patterns = std::bit_cast<std::array<std::int32_t, detail::quantized_step>>(items);
+            std::array<std::int8_t, detail::quantized_step> bytes;
+            for (std::size_t i = 0; i < detail::quantized_step; ++i) {
+                totals[i] += patterns[i] - std::bit_cast<std::int32_t>(rounding);
+                bytes[i] = static_cast<std::int8_t>(patterns[i]);
+            }
+            std::copy(bytes.begin(), bytes.end(), to.items.begin() + static_cast<std::ptrdiff_t>(k));
+        });
+    for (std::int32_t const total : totals)
+        to.total += total;
 }
 
 } // namespace xloom::inline XLOOM_ABI::kernel
@@ -17868,156 +17986,237 @@ struct byte_unit {
 
 } // namespace detail
 
+/// Products with rows that are rounded to bytes, for multiply_rounded.
+struct byte_products : detail::byte_unit {
+    using stored = four_weights;
+    using row = quantized_row;
+    static constexpr std::size_t piece_length = quantized_length;
+
+    static void round(float const* from, std::size_t count, row& to) noexcept
+    {
+        quantize_row(from, count, to);
+    }
+    static sums begin(row const& a, float const*) { return byte_unit::begin(a.total); }
+    static weights load(stored const* from) { return byte_unit::load(from->stored.data()); }
+    static factors spread(row const& a, std::size_t k) { return byte_unit::spread(&a.items[k]); }
+    static batch_t<float> finish(sums const& sum, row const& a, float const* scales, float const* start)
+    {
+        return multiply_add(to_floats(sum), batch_t<float>(a.scale) * load_batch(scales), load_batch(start));
+    }
+};
+
 } // namespace xloom::inline XLOOM_ABI::kernel
 
 XLOOM_END_FALSE_WARNINGS
 
+// ==== xloom/detail/kernel/pair_products.hpp ====
+// Rows rounded to bfloat16, and products of bfloat16 numbers, two for each lane of a batch of floats, which
+// are added to floats: of each two the second one first, each rounded once, with zeros in place of subnormal
+// numbers where a thread computes so. These are the bits of the instruction vdpbf16ps, on all processors.
+
 namespace xloom::inline XLOOM_ABI::kernel {
 
-/// The numbers of a row that share a scale. A sum of as many products of 7 bits and a sign is below 2^24, so
-/// that it is exact as a float.
-inline constexpr std::size_t quantized_length = 1024;
-
-/// A piece of a row: scale * items[k], the items from -127 to 127, padded with zeros to whole fours.
-struct quantized_row {
-    alignas(64) std::array<std::int8_t, quantized_length> items;
-    float scale;
-    std::int32_t total; ///< of the items
+/// Two numbers of a column of panels.
+struct two_weights {
+    std::array<bfloat16, 2> stored;
 };
+
+/// A piece of a row, rounded to nearest, ties to even, and padded with a zero to whole pairs.
+struct rounded_row {
+    static constexpr std::size_t length = 512;
+
+    alignas(64) std::array<bfloat16, length> items;
+};
+
+} // namespace xloom::inline XLOOM_ABI::kernel
+
+XLOOM_BEGIN_FALSE_UNINITIALIZED
+
+namespace xloom::inline XLOOM_ABI::kernel {
 
 namespace detail {
 
-/// The number of floats that are rounded at a time.
-inline constexpr std::size_t quantized_step = 16;
+#if defined(__AVX512BF16__) && !defined(XLOOM_NO_SIMD)
 
-/// Calls f with the next numbers of a row, the last of them padded with zeros, and the index of the first.
-template <class F>
-void for_each_step(float const* row, std::size_t count, F const& f) noexcept
-{
-    std::array<float, quantized_step> items;
-    std::size_t k = 0;
-    for (; k + quantized_step <= count; k += quantized_step) {
-        std::memcpy(items.data(), row + k, sizeof items);
-        f(items, k);
-    }
-    if (k < count) {
-        items.fill(0);
-        std::copy(row + k, row + count, items.begin());
-        f(items, k);
-    }
-}
+/// The two numbers of each lane of a batch.
+struct pair_unit {
+    struct weights {
+        __m512i all;
+    };
 
-/// Returns the largest magnitude; infinity or NaN if one of the numbers is that.
-///
-/// Why as integers: their order is that of the magnitudes, and NaN is above all.
-inline float largest_magnitude(float const* row, std::size_t count) noexcept
-{
-    std::array<std::int32_t, quantized_step> largest{};
-    for_each_step(row, count, [&](std::array<float, quantized_step> const& items, std::size_t) {
-        auto const patterns = std::bit_cast<std::array<std::int32_t, quantized_step>>(items);
-        for (std::size_t i = 0; i < quantized_step; ++i)
-            largest[i] = (std::max)(largest[i], patterns[i] & 0x7fffffff);
-    });
-    return std::bit_cast<float>(*std::max_element(largest.begin(), largest.end()));
-}
+    static weights load(two_weights const* from) { return {_mm512_loadu_si512(from)}; }
+    static weights spread(bfloat16 const* pair)
+    {
+        std::int32_t both;
+        std::memcpy(&both, pair, sizeof both);
+        return {_mm512_set1_epi32(both)};
+    }
+    static batch_t<float> add_products(batch_t<float> const& to, weights a, weights b)
+    {
+        return _mm512_dpbf16_ps(to, reinterpret_cast<__m512bh>(a.all), reinterpret_cast<__m512bh>(b.all));
+    }
+};
+
+#else
+
+struct pair_unit {
+    struct weights {
+        batch_t<float> first, second;
+    };
+
+    static weights load(two_weights const* from)
+    {
+#ifndef XLOOM_NO_SIMD
+        if constexpr (has_simd<float>) {
+            // The second of two is the upper half of 32 bits, which are a float then.
+            auto const pairs =
+                xsimd::batch<std::int32_t>::load_unaligned(reinterpret_cast<std::int32_t const*>(from));
+            return {as_floats(pairs << 16), as_floats(pairs & xsimd::batch<std::int32_t>(-0x10000))};
+        } else
+#endif
+            return {static_cast<float>(from->stored[0]), static_cast<float>(from->stored[1])};
+    }
+    static weights spread(bfloat16 const* pair)
+    {
+        auto const widened = [](bfloat16 x) {
+            return batch_t<float>(std::bit_cast<float>(static_cast<std::uint32_t>(x.bits()) << 16));
+        };
+        return {widened(pair[0]), widened(pair[1])};
+    }
+    static batch_t<float> add_products(batch_t<float> const& to, weights const& a, weights const& b)
+    {
+        return multiply_add(a.first, b.first, multiply_add(a.second, b.second, to));
+    }
+
+private:
+#ifndef XLOOM_NO_SIMD
+    static batch_t<float> as_floats(xsimd::batch<std::int32_t> const& bits)
+    {
+        return reinterpret_cast<typename batch_t<float>::register_type>(bits.data);
+    }
+#endif
+};
+
+#endif
 
 } // namespace detail
 
-/// Rounds numbers to multiples of 1/127 of their largest magnitude, to nearest, ties to even. If that is less
-/// than 2^-100, they become zeros; if one of them is not finite, the scale is NaN.
-inline void quantize_row(float const* row, std::size_t count, quantized_row& to) noexcept
-{
-    float const largest = detail::largest_magnitude(row, count);
-    bool const is_finite = largest <= (std::numeric_limits<float>::max)(), is_zero = !(largest >= 0x1p-100f);
-    to.total = 0;
-    if (!is_finite || is_zero) {
-        to.items.fill(0);
-        to.scale = is_finite ? 0 : std::numeric_limits<float>::quiet_NaN();
-        return;
+/// Products with rows that are rounded to bfloat16, for multiply_rounded.
+struct pair_products : detail::pair_unit {
+    using stored = two_weights;
+    using row = rounded_row;
+    using factors = weights;
+    using sums = batch_t<float>;
+    static constexpr std::size_t piece_length = rounded_row::length;
+
+    static void round(float const* from, std::size_t count, row& to) noexcept
+    {
+        constexpr std::size_t width = batch_size<float>;
+        std::size_t k = 0;
+        for (; k + width <= count; k += width)
+            store_narrowed(to.items.data() + k, load_batch(from + k));
+        if (k < count)
+            store_narrowed(to.items.data() + k, load_first(from + k, count - k));
+        if (count % 2 != 0)
+            to.items[count] = bfloat16(0.0f);
     }
-    to.scale = largest / 127;
-    // Added to this number, a float is rounded to an integer, which its last bits hold.
-    constexpr float rounding = 0x1.8p23f;
-    std::array<std::int32_t, detail::quantized_step> totals{};
-    detail::for_each_step(row, count,
-        [&, factor = 127 / largest](std::array<float, detail::quantized_step> items, std::size_t k) {
-            for (float& item : items)
-                item = multiply_add(item, factor, rounding);
-            auto const patterns = std::bit_cast<std::array<std::int32_t, detail::quantized_step>>(items);
-            std::array<std::int8_t, detail::quantized_step> bytes;
-            for (std::size_t i = 0; i < detail::quantized_step; ++i) {
-                totals[i] += patterns[i] - std::bit_cast<std::int32_t>(rounding);
-                bytes[i] = static_cast<std::int8_t>(patterns[i]);
-            }
-            std::copy(bytes.begin(), bytes.end(), to.items.begin() + static_cast<std::ptrdiff_t>(k));
-        });
-    for (std::int32_t const total : totals)
-        to.total += total;
-}
+    static sums begin(row const&, float const* start) { return load_batch(start); }
+    static factors spread(row const& a, std::size_t k) { return pair_unit::spread(&a.items[k]); }
+    static batch_t<float> finish(sums const& sum, row const&, float const*, float const*) { return sum; }
+};
+
+} // namespace xloom::inline XLOOM_ABI::kernel
+
+XLOOM_END_FALSE_WARNINGS
+
+// ==== xloom/detail/kernel/rounded_products.hpp ====
+// Products of rows that are rounded first with a constant matrix of a narrow type (dynamic quantization).
+//
+// A Unit has the types of a batch of columns: `stored`, an item of the panels, which holds several numbers of
+// a column; `weights`, the items of a batch; `row`, a piece of a row, as round(from, count, row) rounds it;
+// `factors`, as many numbers of a row as an item holds, which all columns have; and `sums`. These are what
+// begin(row, start) returns, and add_products(sums, weights, factors) adds to; finish(sums, row, scales,
+// start) returns them as floats.
+
+namespace xloom::inline XLOOM_ABI::kernel {
 
 namespace detail {
 
-/// A piece of a depth in items of four numbers.
+/// A piece of a depth, in items.
 struct piece_of_depth {
     std::size_t first, end;
 };
 
-/// Computes sums = start + a b for `Count` rows, `Batches` batches of columns and a piece of the depth.
-template <std::size_t Count, std::size_t Batches>
-void multiply_bytes(quantized_row const* a, panels<float, four_weights> const& b, std::size_t panel,
-    piece_of_depth piece, row_span<float const> start, row_span<float> sums) noexcept
+/// The numbers of a column that an item of a Unit holds.
+template <class Unit>
+inline constexpr std::size_t numbers_together = std::tuple_size_v<decltype(Unit::stored::stored)>;
+
+/// Returns the piece of the numbers [begin, end) of a depth.
+template <class Unit>
+constexpr piece_of_depth piece_of(std::size_t begin, std::size_t end) noexcept
 {
-    std::size_t const depth = items_of_depth(b.depth, 4), column = panel * panel_width<float>,
+    return {begin / numbers_together<Unit>, items_of_depth(end, numbers_together<Unit>)};
+}
+
+/// Computes sums = start + a b for `Count` rows, `Batches` batches of columns and a piece of the depth.
+template <class Unit, std::size_t Count, std::size_t Batches>
+void multiply_piece(typename Unit::row const* a, panels<float, typename Unit::stored> const& b,
+    std::size_t panel, piece_of_depth piece, row_span<float const> start, row_span<float> sums) noexcept
+{
+    constexpr std::size_t together = numbers_together<Unit>;
+    std::size_t const depth = items_of_depth(b.depth, together), column = panel * panel_width<float>,
                       next_panel = depth * panel_width<float>;
-    four_weights const* const first = b.items + column * depth;
-    byte_unit::sums sum[Count][Batches];
+    auto const* const first = b.items + column * depth;
+    auto const column_of = [&](std::size_t i) { return column + i * batch_size<float>; };
+    auto const start_at = [&](std::size_t r, std::size_t i) {
+        return start.first + r * start.stride + column_of(i);
+    };
+    typename Unit::sums sum[Count][Batches];
     XLOOM_UNROLL(8)
     for (std::size_t r = 0; r < Count; ++r) {
         XLOOM_UNROLL(16)
         for (std::size_t i = 0; i < Batches; ++i)
-            sum[r][i] = byte_unit::begin(a[r].total);
+            sum[r][i] = Unit::begin(a[r], start_at(r, i));
     }
     for (std::size_t k = piece.first; k < piece.end; ++k) {
-        std::array<byte_unit::weights, Batches> weights;
+        std::array<typename Unit::weights, Batches> weights;
         XLOOM_UNROLL(16)
         for (std::size_t i = 0; i < Batches; ++i)
-            weights[i] =
-                byte_unit::load(column_batch<Batches, float>(first, next_panel, k, i)->stored.data());
+            weights[i] = Unit::load(column_batch<Batches, float>(first, next_panel, k, i));
         XLOOM_UNROLL(8)
         for (std::size_t r = 0; r < Count; ++r) {
-            auto const factors = byte_unit::spread(&a[r].items[4 * (k - piece.first)]);
+            auto const factors = Unit::spread(a[r], together * (k - piece.first));
             XLOOM_UNROLL(16)
             for (std::size_t i = 0; i < Batches; ++i)
-                sum[r][i] = byte_unit::add_products(sum[r][i], weights[i], factors);
+                sum[r][i] = Unit::add_products(sum[r][i], weights[i], factors);
         }
     }
     XLOOM_UNROLL(8)
     for (std::size_t r = 0; r < Count; ++r) {
         XLOOM_UNROLL(16)
         for (std::size_t i = 0; i < Batches; ++i) {
-            std::size_t const j = column + i * batch_size<float>;
-            store_batch(
-                sums.first + r * sums.stride + j, multiply_add(byte_unit::to_floats(sum[r][i]),
-                                                      batch_t<float>(a[r].scale) * load_batch(b.scales + j),
-                                                      load_batch(start.first + r * start.stride + j)));
+            float const* const scales = b.scales == nullptr ? nullptr : b.scales + column_of(i);
+            store_batch(sums.first + r * sums.stride + column_of(i),
+                Unit::finish(sum[r][i], a[r], scales, start_at(r, i)));
         }
     }
 }
 
 /// The blocks of rows that are rounded before the panels are read.
-inline constexpr std::size_t quantized_blocks = 4;
+inline constexpr std::size_t rounded_blocks = 4;
 
 /// Computes sums = start + a b for one row, several panels at a time.
-inline void multiply_quantized_one(row_span<float const> a, panels<float, four_weights> const& b,
+template <class Unit>
+void multiply_rounded_one(row_span<float const> a, panels<float, typename Unit::stored> const& b,
     row_span<float const> start, row_span<float> sums, panel_order order) noexcept
 {
-    quantized_row row;
-    for (std::size_t k = 0; k < b.depth; k += quantized_length) {
-        std::size_t const end = (std::min)(k + quantized_length, b.depth);
-        quantize_row(a.first + k, end - k, row);
+    typename Unit::row row;
+    for (std::size_t k = 0; k < b.depth; k += Unit::piece_length) {
+        std::size_t const end = (std::min)(k + Unit::piece_length, b.depth);
+        Unit::round(a.first + k, end - k, row);
         for_each_panel_group<float, panels_per_row<float>>(
             b.columns, order, [&](std::size_t panel, auto batches) {
-                multiply_bytes<1, batches>(&row, b, panel, {k / 4, items_of_depth(end, 4)}, start, sums);
+                multiply_piece<Unit, 1, batches>(&row, b, panel, piece_of<Unit>(k, end), start, sums);
             });
         start = {sums.first, sums.stride};
     }
@@ -18025,32 +18224,34 @@ inline void multiply_quantized_one(row_span<float const> a, panels<float, four_w
 
 /// Computes sums = start + a b for two or more rows, panel by panel.
 ///
-/// Why some blocks at a time: a panel that is read serves all of them, and their bytes stay in L1.
-inline void multiply_quantized_many(std::size_t rows, row_span<float const> a,
-    panels<float, four_weights> const& b, row_span<float const> start, row_span<float> sums,
+/// Why some blocks at a time: a panel that is read serves all of them, and their rows stay in L1.
+template <class Unit>
+void multiply_rounded_many(std::size_t rows, row_span<float const> a,
+    panels<float, typename Unit::stored> const& b, row_span<float const> start, row_span<float> sums,
     panel_order order) noexcept
 {
+    using row_type = typename Unit::row;
     constexpr std::size_t most = block_rows<float>;
-    std::array<quantized_row, quantized_blocks * most> quantized;
+    std::array<row_type, rounded_blocks * most> rounded;
     blocks const parts{rows, most};
     auto const for_each_part = [&](std::size_t first, auto const& f) {
-        for (std::size_t part = first; part < (std::min)(first + quantized_blocks, parts.count()); ++part) {
+        for (std::size_t part = first; part < (std::min)(first + rounded_blocks, parts.count()); ++part) {
             std::size_t const begin = parts.begin(part);
             with_count<2, most>(parts.begin(part + 1) - begin,
-                [&](auto count) { f(begin, count, &quantized[(part - first) * most]); });
+                [&](auto count) { f(begin, count, &rounded[(part - first) * most]); });
         }
     };
-    for (std::size_t k = 0; k < b.depth; k += quantized_length) {
-        std::size_t const end = (std::min)(k + quantized_length, b.depth);
-        for (std::size_t part = 0; part < parts.count(); part += quantized_blocks) {
-            for_each_part(part, [&](std::size_t row, auto count, quantized_row* to) {
+    for (std::size_t k = 0; k < b.depth; k += Unit::piece_length) {
+        std::size_t const end = (std::min)(k + Unit::piece_length, b.depth);
+        for (std::size_t part = 0; part < parts.count(); part += rounded_blocks) {
+            for_each_part(part, [&](std::size_t row, auto count, row_type* to) {
                 for (std::size_t r = 0; r < count; ++r)
-                    quantize_row(a.from(row + r).first + k, end - k, to[r]);
+                    Unit::round(a.from(row + r).first + k, end - k, to[r]);
             });
             for_each_panel_group<float, 1>(b.columns, order, [&](std::size_t panel, auto batches) {
-                for_each_part(part, [&](std::size_t row, auto count, quantized_row const* from) {
-                    multiply_bytes<count, batches>(
-                        from, b, panel, {k / 4, items_of_depth(end, 4)}, start.from(row), sums.from(row));
+                for_each_part(part, [&](std::size_t row, auto count, row_type const* from) {
+                    multiply_piece<Unit, count, batches>(
+                        from, b, panel, piece_of<Unit>(k, end), start.from(row), sums.from(row));
                 });
             });
         }
@@ -18060,20 +18261,25 @@ inline void multiply_quantized_many(std::size_t rows, row_span<float const> a,
 
 } // namespace detail
 
-/// Computes sums = start + a b as multiply does, with a rounded to 8 bits by quantize_row in pieces of
-/// quantized_length numbers of a row.
-inline void multiply_quantized(std::size_t rows, row_span<float const> a,
-    panels<float, four_weights> const& b, row_span<float const> start, row_span<float> sums,
+/// Computes sums = start + a b as multiply does, with a rounded by Unit in pieces of Unit::piece_length
+/// numbers of a row.
+template <class Unit>
+void multiply_rounded(std::size_t rows, row_span<float const> a,
+    panels<float, typename Unit::stored> const& b, row_span<float const> start, row_span<float> sums,
     panel_order order) noexcept
 {
     if (b.depth == 0)
         for (std::size_t r = 0; r < rows; ++r)
             std::copy_n(start.from(r).first, whole_batches<float>(b.columns), sums.from(r).first);
     else if (rows == 1)
-        detail::multiply_quantized_one({a.first, 0}, b, start, sums, order);
+        detail::multiply_rounded_one<Unit>({a.first, 0}, b, start, sums, order);
     else
-        detail::multiply_quantized_many(rows, a, b, start, sums, order);
+        detail::multiply_rounded_many<Unit>(rows, a, b, start, sums, order);
 }
+
+} // namespace xloom::inline XLOOM_ABI::kernel
+
+namespace xloom::inline XLOOM_ABI::kernel {
 
 namespace detail {
 
@@ -18082,7 +18288,9 @@ void multiply_narrow(std::size_t rows, row_span<float const> a, stored_panels<fl
     row_span<float const> start, row_span<float> sums, panel_order order) noexcept
 {
     if constexpr (std::is_same_v<Stored, four_weights>)
-        multiply_quantized(rows, a, b.template as<Stored>(), start, sums, order);
+        multiply_rounded<byte_products>(rows, a, b.template as<Stored>(), start, sums, order);
+    else if constexpr (std::is_same_v<Stored, two_weights>)
+        multiply_rounded<pair_products>(rows, a, b.template as<Stored>(), start, sums, order);
     else
         multiply<float>(rows, a, b.template as<Stored>(), start, sums, order);
 }
@@ -18103,6 +18311,8 @@ template <>
 inline constexpr narrow_format format_of<std::int8_t>{weight_storage::int8, 1, true};
 template <>
 inline constexpr narrow_format format_of<four_weights>{weight_storage::dynamic_int8, 4, true};
+template <>
+inline constexpr narrow_format format_of<two_weights>{weight_storage::dynamic_bfloat16, 2, false};
 
 template <class Stored>
 inline constexpr narrow_type<float> narrow_type_of{
@@ -18118,6 +18328,8 @@ auto with_narrow_type(weight_storage storage, F const& f)
         return f(std::type_identity<bfloat16>());
     if (storage == weight_storage::dynamic_int8)
         return f(std::type_identity<four_weights>());
+    if (storage == weight_storage::dynamic_bfloat16)
+        return f(std::type_identity<two_weights>());
     return f(std::type_identity<std::int8_t>());
 }
 
@@ -18191,7 +18403,10 @@ void pack(strided_matrix<Item> from, std::size_t columns, narrow_panel_writer co
     std::size_t first_column) noexcept
 {
     auto const to_panels = panels_of<Stored>(to);
-    if constexpr (!format_of<Stored>.has_scales) {
+    if constexpr (std::is_same_v<Stored, two_weights>) {
+        pack_groups(from, columns, to_panels, first_column,
+            [](Item const& item, std::size_t) { return static_cast<bfloat16>(item); });
+    } else if constexpr (!format_of<Stored>.has_scales) {
         pack_converted(from, to.depth, columns, to_panels, 0, first_column,
             [](Item const& item, std::size_t) { return static_cast<Stored>(item); });
     } else {
@@ -18201,7 +18416,9 @@ void pack(strided_matrix<Item> from, std::size_t columns, narrow_panel_writer co
         auto const round = [scales](
                                Item const& item, std::size_t j) { return round_to_scale(item, scales[j]); };
         if constexpr (std::is_same_v<Stored, four_weights>)
-            pack_fours(from, columns, to_panels, first_column, round);
+            pack_groups(from, columns, to_panels, first_column, [&](Item const& item, std::size_t j) {
+                return static_cast<std::uint8_t>(byte_offset + round(item, j));
+            });
         else
             pack_converted(from, to.depth, columns, to_panels, 0, first_column, round);
     }
@@ -18313,7 +18530,9 @@ inline bool is_stored_as(weight_storage storage, float weight) noexcept
 inline void check_is_storage(std::string_view op, weight_storage storage)
 {
     if (static_cast<std::size_t>(storage) >= weight_storage_names.size())
-        fail<option_error>(op, ": storage must be full, float16, bfloat16, int8 or dynamic_int8, but it is ",
+        fail<option_error>(op,
+            ": storage must be full, float16, bfloat16, int8, dynamic_int8 or dynamic_bfloat16, "
+            "but it is ",
             static_cast<int>(storage), ". Choose one of them.");
 }
 
@@ -18327,9 +18546,10 @@ void check_stored(std::string_view op, weight_storage storage, std::string_view 
     for_each_item<Item>(matrix, 0, matrix.data(), [&](Item const& item) {
         if (auto const weight = static_cast<float>(item); !is_stored_as(storage, weight))
             fail<option_error>(op, ": storage ", name_of(storage), " requires ",
-                storage == weight_storage::float16    ? "weights whose magnitude rounds to at most 65504"
-                : storage == weight_storage::bfloat16 ? "weights whose magnitude rounds to at most 3.3895e38"
-                                                      : "finite weights",
+                storage == weight_storage::float16 ? "weights whose magnitude rounds to at most 65504"
+                : storage == weight_storage::int8 || storage == weight_storage::dynamic_int8
+                    ? "finite weights"
+                    : "weights whose magnitude rounds to at most 3.3895e38",
                 ", but one of ", operand, " is ", std::to_string(weight), ". Use weight_storage::full",
                 storage == weight_storage::float16 ? " or bfloat16." : ".");
     });
@@ -19497,13 +19717,11 @@ recurrent_runner<Item> make_runner(Weights const& weights, batch_operands<Item> 
     return {operands, row_groups(policy, operands.widths, operands.sizes, products), workspace};
 }
 
+/// Runs a batch of any number of rows.
 template <class Item, class Weights, class States, class Policy>
-void run_recurrent(Weights const& weights, States const& states, tensor_ref<Item const> const& X,
-    lengths_ref const& sequence_lens, tensor_ref<Item> const& Y, batch_sizes const& batch,
+void run_batch(Weights const& weights, States const& states, batch_operands<Item> const& operands,
     recurrent_workspace<Item>& workspace, Policy const& policy)
 {
-    batch_operands<Item> const operands{batch, weights.sizes(), weights.direction(), {X, weights.layout()},
-        {Y, weights.layout()}, &sequence_lens};
     if constexpr (std::is_same_v<compute_t<Item>, Item>)
         if (prefers_small_steps(weights, operands))
             return run_small_row(weights, states, operands);
@@ -19527,6 +19745,17 @@ struct recurrent_states {
             initial_c = {from.initial_c, w.layout()};
             Y_c = {to.Y_c, w.layout()};
         }
+    }
+
+    /// Returns the states of the directions from d on.
+    recurrent_states from_direction(std::size_t d) const
+    {
+        recurrent_states states = *this;
+        states.initial_h = initial_h.from_direction(d);
+        states.initial_c = initial_c.from_direction(d);
+        states.Y_h = Y_h.from_direction(d);
+        states.Y_c = Y_c.from_direction(d);
+        return states;
     }
 
     template <class Part>
@@ -19584,26 +19813,64 @@ batch_sizes check_call(std::string_view op, tensor_ref<Item const> const& X,
     return batch;
 }
 
-/// Checks the outputs of a call.
+/// The shapes of the output and of the states of a call, as they are and symbolic.
+struct call_shapes {
+    std::string_view symbolic_output;
+    shape output;
+    std::string_view symbolic_states;
+    shape states;
+};
+
+/// Checks the outputs of a call. `describe_sizes` returns the sizes that an error cites.
+template <class Family, class Item, class Describe>
+void check_call_outputs(std::string_view op, call_shapes const& shapes, Describe const& describe_sizes,
+    std::span<operand_memory const> inputs, typename Family::template outputs<Item> const& outputs)
+{
+    using requirement = output_requirement<Item>;
+    requirement const Y{"Y", shapes.symbolic_output, shapes.output, outputs.Y},
+        Y_h{"Y_h", shapes.symbolic_states, shapes.states, outputs.Y_h, "initial_h"};
+    if constexpr (Family::has_c)
+        check_outputs<Item>(op, describe_sizes,
+            std::array{
+                Y, Y_h, requirement{"Y_c", shapes.symbolic_states, shapes.states, outputs.Y_c, "initial_c"}},
+            inputs);
+    else
+        check_outputs<Item>(op, describe_sizes, std::array{Y, Y_h}, inputs);
+}
+
 template <class Family, class Item>
 void check_call_outputs(std::string_view op, recurrent_weights<Family, Item> const& weights,
     batch_sizes const& batch, std::span<operand_memory const> inputs,
     typename Family::template outputs<Item> const& outputs)
 {
-    using requirement = output_requirement<Item>;
+    recurrent_widths const& sizes = weights.sizes();
     std::int64_t const layout = weights.layout();
-    shape const output = output_shape(weights.sizes(), batch, layout),
-                state = state_shape(weights.sizes(), batch, layout);
-    requirement const Y{"Y", symbolic_output_shape(layout), output, outputs.Y},
-        Y_h{"Y_h", symbolic_state_shape(layout), state, outputs.Y_h, "initial_h"};
-    auto const describe_sizes = [&] { return describe(weights.sizes(), batch); };
+    call_shapes const shapes{symbolic_output_shape(layout), output_shape(sizes, batch, layout),
+        symbolic_state_shape(layout), state_shape(sizes, batch, layout)};
+    check_call_outputs<Family, Item>(
+        op, shapes, [&] { return describe(sizes, batch); }, inputs, outputs);
+}
+
+/// Returns the outputs of a call, not set; `of_states` are the sizes of the states.
+template <class Family, class Item>
+typename Family::template result<Item> make_result(recurrent_widths const& sizes,
+    recurrent_widths const& of_states, batch_sizes const& batch, std::int64_t layout)
+{
+    typename Family::template result<Item> result{};
+    result.Y = make_output<Item>(sizes, batch, layout);
+    result.Y_h = make_state<Item>(of_states, batch, layout);
     if constexpr (Family::has_c)
-        check_outputs<Item>(op, describe_sizes,
-            std::array{
-                Y, Y_h, requirement{"Y_c", symbolic_state_shape(layout), state, outputs.Y_c, "initial_c"}},
-            inputs);
-    else
-        check_outputs<Item>(op, describe_sizes, std::array{Y, Y_h}, inputs);
+        result.Y_c = make_state<Item>(of_states, batch, layout);
+    return result;
+}
+
+template <class Family, class Item>
+typename Family::template outputs<Item> refs_to(typename Family::template result<Item>& result)
+{
+    typename Family::template outputs<Item> outputs{.Y = result.Y, .Y_h = result.Y_h};
+    if constexpr (Family::has_c)
+        outputs.Y_c = result.Y_c;
+    return outputs;
 }
 
 /// Runs an operator. The environment is valid; options in it are passed over.
@@ -19613,8 +19880,10 @@ void run_call(tensor_ref<Item const> const& X, recurrent_weights<Family, Item> c
     typename Family::template outputs<Item> const& outputs, Env&... env)
 {
     auto&& workspace = detail::workspace_or_new<recurrent_workspace<Item>>(env...);
-    run_recurrent<Item>(weights, recurrent_states<Family, Item>(weights, start, outputs), X,
-        start.sequence_lens, outputs.Y, batch, workspace, detail::policy_of(env...));
+    batch_operands<Item> const operands{batch, weights.sizes(), weights.direction(), {X, weights.layout()},
+        {outputs.Y, weights.layout()}, &start.sequence_lens};
+    run_batch<Item>(weights, recurrent_states<Family, Item>(weights, start, outputs), operands, workspace,
+        detail::policy_of(env...));
 }
 
 /// Checks and runs an operator, and returns its outputs. The environment is as that of run_call.
@@ -19623,17 +19892,10 @@ typename Family::template result<Item> run_recurrent_call(std::string_view op,
     tensor_ref<Item const> const& X, recurrent_weights<Family, Item> const& weights,
     typename Family::template start<Item> const& start, Env&... env)
 {
-    typename Family::template result<Item> result{};
     batch_sizes const batch =
         check_call<Family, Item>(op, X, weights, start, named_inputs<Family, Item>(X, start));
-    result.Y = make_output<Item>(weights.sizes(), batch, weights.layout());
-    result.Y_h = make_state<Item>(weights.sizes(), batch, weights.layout());
-    typename Family::template outputs<Item> outputs{.Y = result.Y, .Y_h = result.Y_h};
-    if constexpr (Family::has_c) {
-        result.Y_c = make_state<Item>(weights.sizes(), batch, weights.layout());
-        outputs.Y_c = result.Y_c;
-    }
-    run_call<Family, Item>(X, weights, batch, start, outputs, env...);
+    auto result = make_result<Family, Item>(weights.sizes(), weights.sizes(), batch, weights.layout());
+    run_call<Family, Item>(X, weights, batch, start, refs_to<Family, Item>(result), env...);
     return result;
 }
 
@@ -30686,6 +30948,71 @@ struct affine_consecutive_access {
 // The sequences of a parallel scan, one along the scanned axis for each index of the other axes, and the
 // engine that runs strips of them.
 
+// ==== xloom/detail/core/progress.hpp ====
+// How far one thread has come, for the threads that wait for it.
+
+namespace xloom::inline XLOOM_ABI::detail {
+
+/// A number of steps that are done, in their order. One thread at a time does them, others wait for them.
+class progress {
+public:
+    /// True if `count` steps are done. Everything that was written before they were said to be done is then
+    /// visible.
+    bool has_reached(std::size_t count) const noexcept
+    {
+        std::size_t const done = done_.load(std::memory_order_acquire);
+        return done != given_up && done >= count;
+    }
+
+    /// Waits until `count` steps are done. Returns false if they never will be.
+    bool wait_for(std::size_t count)
+    {
+        for (std::size_t tries = 0; tries < tries_before_sleep; ++tries)
+            if (done_.load(std::memory_order_acquire) >= count)
+                return has_reached(count);
+        std::unique_lock lock(mutex_);
+        changed_.wait(lock, [&] { return done_.load(std::memory_order_acquire) >= count; });
+        return has_reached(count);
+    }
+
+    /// Says that `count` steps are done, which is more than before, unless a thread has given up.
+    void reach(std::size_t count) noexcept
+    {
+        std::size_t before = done_.load(std::memory_order_relaxed);
+        while (before != given_up && !done_.compare_exchange_weak(
+                                         before, count, std::memory_order_release, std::memory_order_relaxed))
+            ;
+        wake_all();
+    }
+
+    /// Says that no more steps will be done.
+    void give_up() noexcept
+    {
+        done_.store(given_up, std::memory_order_release);
+        wake_all();
+    }
+
+private:
+    static constexpr std::size_t given_up = static_cast<std::size_t>(-1);
+    /// To sleep and wake up takes longer than the steps that are waited for.
+    static constexpr std::size_t tries_before_sleep = std::size_t{1} << 14;
+
+    void wake_all() noexcept
+    {
+        {
+            std::scoped_lock const lock(mutex_); // no thread is between its last load and its sleep
+        }
+        changed_.notify_all();
+    }
+
+    alignas(cache_line) std::atomic<std::size_t> done_ = 0;
+    // Why not std::atomic's wait: libstdc++ loses notifications where the system has no futex.
+    std::mutex mutex_{};
+    std::condition_variable changed_{};
+};
+
+} // namespace xloom::inline XLOOM_ABI::detail
+
 namespace xloom::inline XLOOM_ABI::detail {
 
 /// The sequences of K operands of one shape. The axes other than the scanned one are merged where all
@@ -30827,7 +31154,7 @@ public:
         {
             order_.members_.fetch_sub(1, std::memory_order_relaxed);
             if (!has_finished_)
-                order_.give_up();
+                order_.handed_on_.give_up();
         }
 
         /// Returns the next chunk that nobody has taken.
@@ -30842,57 +31169,17 @@ public:
     /// True if what comes before chunk k is known, and no other thread waits for what comes after it.
     bool is_alone_at(std::size_t k) const noexcept
     {
-        return members_.load(std::memory_order_relaxed) == 1 &&
-               handed_on_.load(std::memory_order_acquire) == k;
+        return members_.load(std::memory_order_relaxed) == 1 && handed_on_.has_reached(k);
     }
-
     /// Waits until what comes before chunk k is known. Returns false if another thread has thrown.
-    bool wait_for(std::size_t k)
-    {
-        std::size_t handed_on = 0;
-        auto const is_decided = [&] {
-            handed_on = handed_on_.load(std::memory_order_acquire);
-            return handed_on == k || handed_on == given_up;
-        };
-        for (std::size_t tries = 0; tries < tries_before_sleep; ++tries)
-            if (is_decided())
-                return handed_on == k;
-        std::unique_lock lock(mutex_);
-        changed_.wait(lock, is_decided);
-        return handed_on == k;
-    }
-
+    bool wait_for(std::size_t k) { return handed_on_.wait_for(k); }
     /// Says that what comes after chunk k is known, unless another thread has thrown.
-    void hand_on(std::size_t k) noexcept
-    {
-        handed_on_.compare_exchange_strong(k, k + 1, std::memory_order_release, std::memory_order_relaxed);
-        wake_all();
-    }
+    void hand_on(std::size_t k) noexcept { handed_on_.reach(k + 1); }
 
 private:
-    static constexpr std::size_t given_up = static_cast<std::size_t>(-1);
-    /// To sleep and wake up takes longer than a chunk.
-    static constexpr std::size_t tries_before_sleep = std::size_t{1} << 14;
-
-    void give_up() noexcept
-    {
-        handed_on_.store(given_up, std::memory_order_release);
-        wake_all();
-    }
-    void wake_all() noexcept
-    {
-        {
-            std::scoped_lock const lock(mutex_); // no thread is between its last load and its sleep
-        }
-        changed_.notify_all();
-    }
-
     alignas(cache_line) std::atomic<std::size_t> members_ = 0;
     alignas(cache_line) std::atomic<std::size_t> taken_ = 0;
-    alignas(cache_line) std::atomic<std::size_t> handed_on_ = 0;
-    // Why not std::atomic's wait: libstdc++ loses notifications where the system has no futex.
-    std::mutex mutex_{};
-    std::condition_variable changed_{};
+    progress handed_on_{};
 };
 
 /// A scan of `count` strips, made by make(i), in chunks of some blocks. A thread takes the next chunk,
@@ -45618,7 +45905,8 @@ void run_ranks(std::size_t size, F const& f)
 } // namespace xloom::inline XLOOM_ABI
 
 // ==== xloom/recurrent.hpp ====
-// Recurrent networks: LSTM, GRU, RNN, AttnLSTM, selective scan, their cells, activations and products.
+// Recurrent networks: LSTM, GRU, RNN, their stacks, AttnLSTM, selective scan, their cells, activations and
+// products.
 
 // ==== xloom/recurrent/activations.hpp ====
 // ONNX's activation functions over contiguous ranges, with SIMD for float and double.
@@ -46797,6 +47085,393 @@ namespace xloom::inline XLOOM_ABI {
 /// ```
 template <class Item>
 using rnn_cell = detail::recurrent_cell<detail::rnn_family, Item>;
+
+} // namespace xloom::inline XLOOM_ABI
+
+// ==== xloom/recurrent/stack.hpp ====
+// Stacks of recurrent layers, each of whose input is the output of the layer below.
+
+// ==== xloom/detail/recurrent/stack_run.hpp ====
+// The engine of stacks of recurrent layers: layer by layer, or all layers at once, each behind the one below.
+
+namespace xloom::inline XLOOM_ABI {
+
+namespace detail {
+template <class Family, class Item>
+class stack_run;
+} // namespace detail
+
+/// Reusable memory of the stacks of recurrent layers: the outputs of two layers, and workspaces of those that
+/// run at once. It grows to the size that a call needs. One call may use it at a time.
+template <class Item>
+class stack_workspace {
+private:
+    template <class, class>
+    friend class detail::stack_run;
+
+    std::array<detail::aligned_vector<Item>, 2> between_{};
+    std::vector<recurrent_workspace<Item>> layers_{};
+};
+
+} // namespace xloom::inline XLOOM_ABI
+
+namespace xloom::inline XLOOM_ABI::detail {
+
+/// The layers of a stack.
+template <class Family, class Item>
+using stack_layers = std::span<recurrent_weights<Family, Item> const>;
+
+/// A layer that runs behind the one below it, if there is one, on another thread.
+struct running_layer {
+    progress* below;
+    progress& own;
+
+    void wait_for(std::size_t end)
+    {
+        if (below != nullptr)
+            below->wait_for(end);
+    }
+
+    /// Returns the reference with which the layer runs, at most `steps` steps together.
+    kernel::layer_ref ref(std::size_t steps)
+    {
+        return {steps, this,
+            [](void* self, std::size_t end) { static_cast<running_layer*>(self)->wait_for(end); },
+            [](void* self, std::size_t end) { static_cast<running_layer*>(self)->own.reach(end); }};
+    }
+};
+
+/// A call of a stack, checked. Layer l reads the output of layer l - 1 from one of two buffers, and writes
+/// its own to the other one; where the layers run at once, layer l + 1 overwrites only steps that layer l has
+/// read.
+template <class Family, class Item>
+class stack_run {
+    using states = recurrent_states<Family, Item>;
+
+public:
+    stack_run(tensor_ref<Item const> const& X, stack_layers<Family, Item> layers, batch_sizes const& batch,
+        typename Family::template start<Item> const& start,
+        typename Family::template outputs<Item> const& outputs, stack_workspace<Item>& workspace)
+        : X_(X), layers_(layers), batch_(batch), start_(start), outputs_(outputs), workspace_(workspace)
+    {
+        recurrent_widths const& sizes = layers_[0].sizes();
+        for (std::size_t l = 0; l + 1 < layers_.size() && l < workspace_.between_.size(); ++l)
+            grow(workspace_.between_[l], batch_.T * batch_.N * sizes.D * sizes.H);
+    }
+
+    /// Runs the layers, several at once where that is worthwhile: as many as there are threads.
+    template <class Policy>
+    void operator()(Policy const& policy)
+    {
+        std::size_t const at_once = layers_at_once(policy), L = layers_.size();
+        if (workspace_.layers_.size() < at_once)
+            workspace_.layers_.resize(at_once);
+        for (std::size_t begin = 0, end = 0; begin < L; begin = end) {
+            end = (std::min)(begin + at_once, L);
+            if (end - begin == 1)
+                run_batch<Item>(
+                    layers_[begin], states_of(begin), operands_of(begin), workspace_.layers_[0], policy);
+            else
+                run_at_once(begin, end, policy_ref(policy));
+        }
+    }
+
+private:
+    /// Returns how many layers run at once; 1 if each has all rows and threads to itself.
+    template <class Policy>
+    std::size_t layers_at_once(Policy const& policy) const
+    {
+        std::size_t products = 0;
+        for (std::size_t l = 0; l < layers_.size(); ++l) {
+            if (layers_[l].direction() != direction::forward)
+                return 1;
+            if constexpr (std::is_same_v<compute_t<Item>, Item>)
+                if (prefers_small_steps(layers_[l], operands_of(l)))
+                    return 1;
+            products += detail::parameters_of(layers_[l], 0).products();
+        }
+        std::size_t const useful = batch_.T * batch_.N * products / tuning::products_per_thread,
+                          threads = (std::min)({policy.concurrency(), layers_.size(), useful});
+        bool const is_short = batch_.T < tuning::min_blocks_per_layer * steps_of(0);
+        return is_short || threads <= row_groups(policy, layers_[0].sizes(), batch_, products) ? 1 : threads;
+    }
+
+    /// Runs layers [begin, end), each on a thread.
+    void run_at_once(std::size_t begin, std::size_t end, policy_ref const& policy)
+    {
+        auto const runner_of = [&](std::size_t l, kernel::layer_ref const& layer) {
+            return recurrent_runner<Item>{operands_of(l), 1, workspace_.layers_[l - begin], layer};
+        };
+        for (std::size_t l = begin; l < end; ++l) // so that nothing throws while another layer waits
+            runner_of(l, {.most_steps = steps_of(l)}).reserve(states_of(l));
+        std::vector<progress> done(end - begin);
+        std::atomic<std::size_t> next = begin; // so that no layer waits for one that nobody runs
+        policy.for_each(end - begin, [&](std::size_t) {
+            std::size_t const l = next++, i = l - begin;
+            running_layer layer{i == 0 ? nullptr : &done[i - 1], done[i]};
+            runner_of(l, layer.ref(steps_of(l)))(states_of(l), serial);
+            layer.wait_for(batch_.T);
+            layer.own.reach(batch_.T);
+        });
+    }
+
+    /// Returns how many steps a layer runs before it tells the next one: few, so that the threads begin and
+    /// end together, but as many as are worth a product and telling.
+    std::size_t steps_of(std::size_t l) const
+    {
+        std::size_t const N = std::max<std::size_t>(batch_.N, 1),
+                          products = N * detail::parameters_of(layers_[l], 0).products();
+        return (std::max)({batch_.T / tuning::blocks_per_layer, tuning::products_per_share / products,
+            (tuning::min_rows_per_product + N - 1) / N});
+    }
+
+    batch_operands<Item> operands_of(std::size_t l) const
+    {
+        auto const& weights = layers_[l];
+        recurrent_widths const& sizes = weights.sizes();
+        auto const between = [&](std::size_t layer) { return workspace_.between_[layer % 2].data(); };
+        batch_operands<Item> operands{batch_, sizes, weights.direction(), {X_, weights.layout()},
+            {outputs_.Y, weights.layout()}, &start_.sequence_lens};
+        if (l != 0) // [N, T, D, H], as an input [N, T, D H]
+            operands.X = {tensor_ref<Item const>(between(l - 1), {batch_.N, batch_.T, sizes.I}), 1};
+        if (l + 1 != layers_.size())
+            operands.Y = {tensor_ref<Item>(between(l), {batch_.N, batch_.T, sizes.D, sizes.H}), 1};
+        return operands;
+    }
+
+    states states_of(std::size_t l) const
+    {
+        return states(layers_[l], start_, outputs_).from_direction(l * layers_[l].sizes().D);
+    }
+
+    tensor_ref<Item const> const& X_;
+    stack_layers<Family, Item> layers_;
+    batch_sizes batch_;
+    typename Family::template start<Item> const& start_;
+    typename Family::template outputs<Item> const& outputs_;
+    stack_workspace<Item>& workspace_;
+};
+
+/// Requires layers of one layout, number of directions and H, of which each but the first has I = D H.
+template <class Family, class Item>
+void check_layers(std::string_view op, stack_layers<Family, Item> layers)
+{
+    if (layers.empty())
+        fail<shape_error>(op, ": there must be at least one layer, but layers is empty. Give weights.");
+    recurrent_widths const& first = layers[0].sizes();
+    for (std::size_t l = 1; l < layers.size(); ++l) {
+        recurrent_widths const& sizes = layers[l].sizes();
+        if (sizes.D != first.D || sizes.H != first.H || sizes.I != first.D * first.H)
+            fail<shape_error>(op, ": a layer must have the D and H of the first one, D = ", first.D,
+                " and H = ", first.H, ", and I = D H, but layers[", l, "] has ", describe(sizes),
+                ". Give weights of these sizes.");
+        if (layers[l].layout() != layers[0].layout())
+            fail<option_error>(op, ": all layers must have one layout, but that of layers[", l, "] is ",
+                layers[l].layout(), ", and that of layers[0] is ", layers[0].layout(), ". Choose one.");
+    }
+}
+
+/// The sizes of a checked stack.
+struct stack_sizes {
+    batch_sizes batch;
+    recurrent_widths layer;  ///< but I, which is that of the first layer
+    recurrent_widths states; ///< of all layers: D is L D
+    std::int64_t layout;
+
+    call_shapes shapes() const
+    {
+        return {symbolic_output_shape(layout), output_shape(layer, batch, layout),
+            layout == 0 ? "[L D, N, H]" : "[N, L D, H]", state_shape(states, batch, layout)};
+    }
+    std::string describe() const
+    {
+        return concat("L = ", states.D / layer.D, ", ", detail::describe(layer, batch));
+    }
+};
+
+/// Checks the layers and inputs of a stack.
+template <class Family, class Item>
+stack_sizes check_stack(std::string_view op, tensor_ref<Item const> const& X,
+    stack_layers<Family, Item> layers, typename Family::template start<Item> const& start,
+    std::span<operand_memory const> inputs)
+{
+    check_layers<Family, Item>(op, layers);
+    check_ranks(op, inputs);
+    recurrent_widths const& first = layers[0].sizes();
+    stack_sizes sizes{check_X(op, X.shape(), first, layers[0].layout()), first, first, layers[0].layout()};
+    sizes.states.D *= layers.size();
+    check_rows(op, sizes.states, sizes.batch.N);
+    call_shapes const shapes = sizes.shapes();
+    auto const state = [&](std::string_view name, tensor_ref<Item const> const& operand) {
+        return shape_requirement{name, shapes.symbolic_states, shapes.states, shape_if_given(operand)};
+    };
+    auto const describe_sizes = [&] { return sizes.describe(); };
+    if constexpr (Family::has_c)
+        check_shapes(op, std::array{state("initial_h", start.initial_h), state("initial_c", start.initial_c)},
+            describe_sizes);
+    else
+        check_shapes(op, std::array{state("initial_h", start.initial_h)}, describe_sizes);
+    check_lengths(op, "sequence_lens", start.sequence_lens, sizes.batch.N, "T", sizes.batch.T);
+    return sizes;
+}
+
+/// Runs a stack. The environment is valid; a start in it is passed over.
+template <class Family, class Item, class... Env>
+void run_stack(tensor_ref<Item const> const& X, stack_layers<Family, Item> layers, batch_sizes const& batch,
+    typename Family::template start<Item> const& start,
+    typename Family::template outputs<Item> const& outputs, Env&... env)
+{
+    auto&& workspace = detail::workspace_or_new<stack_workspace<Item>>(env...);
+    stack_run<Family, Item>(X, layers, batch, start, outputs, workspace)(detail::policy_of(env...));
+}
+
+/// Checks and runs a stack, and returns its outputs.
+template <class Family, class Item, class Start, class... Env>
+typename Family::template result<Item> run_stack_call(std::string_view op, tensor_ref<Item const> const& X,
+    stack_layers<Family, Item> layers, Start&& start, Env&&... env)
+{
+    using start_type = typename Family::template start<Item>;
+    if constexpr (satisfied<
+                      options_policy_and_workspace<start_type, stack_workspace<Item>, Start, Env...>>()) {
+        start_type const& from = detail::options_of<start_type>(start);
+        stack_sizes const sizes =
+            check_stack<Family, Item>(op, X, layers, from, named_inputs<Family, Item>(X, from));
+        auto result = make_result<Family, Item>(sizes.layer, sizes.states, sizes.batch, sizes.layout);
+        run_stack<Family, Item>(X, layers, sizes.batch, from, refs_to<Family, Item>(result), start, env...);
+        return result;
+    } else {
+        return {};
+    }
+}
+
+/// Checks and runs a stack into the caller's outputs.
+template <class Family, class Item, class... Env>
+void run_stack_into(std::string_view op, tensor_ref<Item const> const& X, stack_layers<Family, Item> layers,
+    typename Family::template start<Item> const& start,
+    typename Family::template outputs<Item> const& outputs, Env&&... env)
+{
+    if constexpr (satisfied<policy_and_workspace<stack_workspace<Item>, Env...>>()) {
+        auto const inputs = named_inputs<Family, Item>(X, start);
+        stack_sizes const sizes = check_stack<Family, Item>(op, X, layers, start, inputs);
+        check_call_outputs<Family, Item>(
+            op, sizes.shapes(), [&] { return sizes.describe(); }, inputs, outputs);
+        run_stack<Family, Item>(X, layers, sizes.batch, start, outputs, env...);
+    }
+}
+
+} // namespace xloom::inline XLOOM_ABI::detail
+
+namespace xloom::inline XLOOM_ABI {
+
+/// Computes a stack of LSTMs, such as PyTorch's with num_layers.
+///
+///     for each layer l:
+///         Y, Y_h[l D : (l + 1) D], Y_c[l D : (l + 1) D] =
+///             lstm(X, layers[l], initial_h[l D : (l + 1) D], initial_c[l D : (l + 1) D])
+///         X[t, n] = concatenate(Y[t, d, n] for each direction d)
+///
+/// Shapes    X [T, N, I], layers L weights with one D, one H and, but for the first, I = D H, sequence_lens
+///           [N], initial_h and initial_c [L D, N, H] -> Y [T, D, N, H] of the last layer, Y_h and Y_c [L D,
+///           N, H]. Layout 1: X [N, T, I], Y [N, T, D, H], states [N, L D, H].
+/// Types     as lstm; between two layers is the type of X.
+/// Policy    serial, or one with threads: where there are more threads than rows, and all layers are forward,
+///           layer l computes a step while layer l - 1 computes a later one; else as lstm, layer by layer.
+/// Errors    before anything is written: as lstm; shape_error: no layers, or sizes that differ; option_error:
+///           layouts that differ.
+/// Order     the bits are those of one call of lstm after the other.
+/// Cost      that of the layers. L layers on as many threads take the time of the slowest one, and of 1/32 of
+///           its steps for each layer before it. Memory: the outputs of two layers, and a workspace for each
+///           one that runs at once.
+/// Source    torch.nn.LSTM; ONNX has one layer.
+/// Example
+/// ```cpp
+/// xt::xtensor<float, 3> const X = {{{1}}, {{3}}}; // T = 2, N = 1, I = 1
+/// xt::xtensor<float, 3> const W = {{{0.5f}, {0.5f}, {0.5f}, {0.5f}}}; // H = 1
+/// xt::xtensor<float, 3> const R = xt::zeros<float>({1, 4, 1});
+/// xloom::lstm_weights<float> const layer({.W = W, .R = R});
+/// std::vector const layers(2, layer);
+/// auto const [Y, Y_h, Y_c] = xloom::lstm_stack(X, layers);
+/// Y_h; // = [[[0.613983]], [[0.112414]]]
+/// ```
+template <class Input, class Item = detail::first_item_t<Input>, class Start = lstm_start<Item>, class... Env>
+lstm_result<Item> lstm_stack(Input const& X, std::type_identity_t<std::span<lstm_weights<Item> const>> layers,
+    Start&& start = {}, Env&&... env)
+{
+    return detail::run_stack_call<detail::lstm_family, Item>(
+        "xloom::lstm_stack", X, layers, std::forward<Start>(start), std::forward<Env>(env)...);
+}
+
+/// Computes a stack of LSTMs into the caller's outputs, of any strides, and maybe with the caller's
+/// workspace.
+///
+/// Errors    as lstm_stack; shape_error: an output's shape; overlap_error: an output shares memory with an
+///           input or another output. Y_h and Y_c may be the same tensors as initial_h and initial_c.
+/// Real time with a workspace, on one thread, after a call of the same sizes.
+template <class Input, class Item = detail::first_item_t<Input>, class... Env>
+void lstm_stack_into(Input const& X, std::type_identity_t<std::span<lstm_weights<Item> const>> layers,
+    std::type_identity_t<lstm_start<Item>> const& start,
+    std::type_identity_t<lstm_outputs<Item>> const& outputs, Env&&... env)
+{
+    detail::run_stack_into<detail::lstm_family, Item>(
+        "xloom::lstm_stack_into", X, layers, start, outputs, std::forward<Env>(env)...);
+}
+
+/// Computes a stack of GRUs: as lstm_stack, without c.
+///
+/// Example
+/// ```cpp
+/// xt::xtensor<float, 3> const X = {{{1}}, {{3}}}; // T = 2, N = 1, I = 1
+/// xt::xtensor<float, 3> const W = {{{0.5f}, {0.5f}, {0.5f}}}; // H = 1
+/// xt::xtensor<float, 3> const R = xt::zeros<float>({1, 3, 1});
+/// xloom::gru_weights<float> const layer({.W = W, .R = R});
+/// std::vector const layers(2, layer);
+/// xloom::gru_stack(X, layers).Y_h; // = [[[0.307763]], [[0.0928798]]]
+/// ```
+template <class Input, class Item = detail::first_item_t<Input>, class Start = gru_start<Item>, class... Env>
+gru_result<Item> gru_stack(Input const& X, std::type_identity_t<std::span<gru_weights<Item> const>> layers,
+    Start&& start = {}, Env&&... env)
+{
+    return detail::run_stack_call<detail::gru_family, Item>(
+        "xloom::gru_stack", X, layers, std::forward<Start>(start), std::forward<Env>(env)...);
+}
+
+/// Computes a stack of GRUs into the caller's outputs: as lstm_stack_into, without c.
+template <class Input, class Item = detail::first_item_t<Input>, class... Env>
+void gru_stack_into(Input const& X, std::type_identity_t<std::span<gru_weights<Item> const>> layers,
+    std::type_identity_t<gru_start<Item>> const& start,
+    std::type_identity_t<gru_outputs<Item>> const& outputs, Env&&... env)
+{
+    detail::run_stack_into<detail::gru_family, Item>(
+        "xloom::gru_stack_into", X, layers, start, outputs, std::forward<Env>(env)...);
+}
+
+/// Computes a stack of RNNs: as lstm_stack, without c.
+///
+/// Example
+/// ```cpp
+/// xt::xtensor<float, 3> const X = {{{1}}, {{3}}}; // T = 2, N = 1, I = 1
+/// xt::xtensor<float, 3> const W = {{{0.5f}}}, R = {{{1}}}; // H = 1
+/// xloom::rnn_weights<float> const layer({.W = W, .R = R});
+/// std::vector const layers(2, layer);
+/// xloom::rnn_stack(X, layers).Y_h; // = [[[0.961251]], [[0.609206]]]
+/// ```
+template <class Input, class Item = detail::first_item_t<Input>, class Start = rnn_start<Item>, class... Env>
+rnn_result<Item> rnn_stack(Input const& X, std::type_identity_t<std::span<rnn_weights<Item> const>> layers,
+    Start&& start = {}, Env&&... env)
+{
+    return detail::run_stack_call<detail::rnn_family, Item>(
+        "xloom::rnn_stack", X, layers, std::forward<Start>(start), std::forward<Env>(env)...);
+}
+
+/// Computes a stack of RNNs into the caller's outputs: as lstm_stack_into, without c.
+template <class Input, class Item = detail::first_item_t<Input>, class... Env>
+void rnn_stack_into(Input const& X, std::type_identity_t<std::span<rnn_weights<Item> const>> layers,
+    std::type_identity_t<rnn_start<Item>> const& start,
+    std::type_identity_t<rnn_outputs<Item>> const& outputs, Env&&... env)
+{
+    detail::run_stack_into<detail::rnn_family, Item>(
+        "xloom::rnn_stack_into", X, layers, start, outputs, std::forward<Env>(env)...);
+}
 
 } // namespace xloom::inline XLOOM_ABI
 
