@@ -33,7 +33,7 @@ struct filter_operands {
     bool is_close_to(matrix const& expected) const
     {
         return std::equal(expected.begin(), expected.end(), ct_x.begin(),
-            [](float a, float b) { return std::abs(a - b) <= 1e-4f; });
+            [](float one, float other) { return std::abs(one - other) <= 1e-4f; });
     }
 };
 
