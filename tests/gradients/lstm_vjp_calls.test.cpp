@@ -69,7 +69,7 @@ TEST_CASE("lstm_vjp_into: the bits of one thread on any number of threads")
         options.direction = direction;
         problem<float> const each(1, {40, 13, 33, 40, direction == "bidirectional" ? 2u : 1u}, options);
         auto const expected = each.gradients();
-        for (std::size_t const threads : {2u, 3u, 4u}) {
+        for (std::size_t const threads : {2u, 4u}) {
             auto const found = family::vjp<float>(each.in, options, each.ct, {}, thread_policy{threads});
             CHECK(have_same_gradients<family, float>(found, expected));
         }

@@ -87,7 +87,7 @@ TEST_CASE("recurrent operators: the columns of one row's products on any number 
 TEST_CASE("recurrent operators: calls that share packed weights, each on a thread of its own")
 {
     std::mt19937 random(2);
-    std::vector<textbook::lstm_operands<float>> in(8, random_lstm<float>(random, {40, 13, 33, 40, 1}));
+    std::vector<textbook::lstm_operands<float>> in(8, random_lstm<float>(random, {10, 13, 33, 40, 1}));
     lstm_weights<float> const weights(lstm_tensors<float>(in.front()).constants());
     std::vector<recurrent_arrays<float>> expected, found(in.size());
     for (textbook::lstm_operands<float>& each : in) {
@@ -104,14 +104,14 @@ TEST_CASE("recurrent operators: calls that share packed weights, each on a threa
 TEST_CASE("lstm_into with a policy and a workspace for it")
 {
     std::mt19937 random(3);
-    auto const in = random_lstm<float>(random, {40, 13, 33, 40, 1});
+    auto const in = random_lstm<float>(random, {10, 13, 33, 40, 1});
     lstm_tensors<float> const tensors(in);
     lstm_weights<float> const weights(tensors.constants());
     threads_policy const threads(2);
     auto const [Y, Y_h, Y_c] = lstm(tensors.X, weights, tensors.start());
-    auto workspace = recurrent_workspace(weights, {40, 13}, threads);
+    auto workspace = recurrent_workspace(weights, {10, 13}, threads);
     std::size_t const bytes = workspace.bytes();
-    xt::xtensor<float, 4> into = xt::zeros<float>({40, 1, 13, 40});
+    xt::xtensor<float, 4> into = xt::zeros<float>({10, 1, 13, 40});
     lstm_into(tensors.X, weights, tensors.start(), {.Y = into}, workspace, threads);
     CHECK(into == Y);
     CHECK(workspace.bytes() == bytes);
