@@ -48,7 +48,11 @@ void count(count_operands& o, Policy const& policy)
 }
 
 void xloom_serial(count_operands& o) { count(o, xloom::serial); }
-void xloom_tbb(count_operands& o) { count(o, xloom::tbb_policy(2)); }
+void xloom_tbb(count_operands& o)
+{
+    static xloom::tbb_policy const policy(2);
+    count(o, policy);
+}
 
 onnx_graph model(count_operands& o)
 {
