@@ -14500,6 +14500,13 @@ constexpr std::size_t columns_of_panel(std::size_t first, std::size_t columns) n
     return (std::min)(panel_width<T>, whole_batches<T>(columns) - first);
 }
 
+/// The numbers of a column that an item of panels holds: those of its array `stored`, if it has one.
+template <class Stored>
+inline constexpr std::size_t item_depth_of = 1;
+template <class Stored>
+    requires requires { &Stored::stored; }
+inline constexpr std::size_t item_depth_of<Stored> = std::tuple_size_v<decltype(Stored::stored)>;
+
 /// Returns the number of items that hold a column, if each holds item_depth numbers of it.
 constexpr std::size_t items_of_depth(std::size_t depth, std::size_t item_depth) noexcept
 {
@@ -14594,7 +14601,7 @@ template <class T, class Stored, class Item, class Convert>
 void pack_groups(strided_matrix<Item> from, std::size_t columns, panel_writer<T, Stored> const& to,
     std::size_t first_column, Convert const& convert) noexcept
 {
-    constexpr std::size_t together = std::tuple_size_v<decltype(Stored::stored)>;
+    constexpr std::size_t together = item_depth_of<Stored>;
     auto const at = [](std::size_t i) { return static_cast<std::ptrdiff_t>(i); };
     for (std::size_t j = 0; j < columns; ++j) {
         std::size_t const column = first_column + j, offset = column % panel_width<T>,
@@ -18078,10 +18085,7 @@ struct pair_unit {
     }
     static weights spread(bfloat16 const* pair)
     {
-        auto const widened = [](bfloat16 x) {
-            return batch_t<float>(std::bit_cast<float>(static_cast<std::uint32_t>(x.bits()) << 16));
-        };
-        return {widened(pair[0]), widened(pair[1])};
+        return {batch_t<float>(static_cast<float>(pair[0])), batch_t<float>(static_cast<float>(pair[1]))};
     }
     static batch_t<float> add_products(batch_t<float> const& to, weights const& a, weights const& b)
     {
@@ -18147,15 +18151,12 @@ struct piece_of_depth {
     std::size_t first, end;
 };
 
-/// The numbers of a column that an item of a Unit holds.
-template <class Unit>
-inline constexpr std::size_t numbers_together = std::tuple_size_v<decltype(Unit::stored::stored)>;
-
 /// Returns the piece of the numbers [begin, end) of a depth.
 template <class Unit>
 constexpr piece_of_depth piece_of(std::size_t begin, std::size_t end) noexcept
 {
-    return {begin / numbers_together<Unit>, items_of_depth(end, numbers_together<Unit>)};
+    constexpr std::size_t together = item_depth_of<typename Unit::stored>;
+    return {begin / together, items_of_depth(end, together)};
 }
 
 /// Computes sums = start + a b for `Count` rows, `Batches` batches of columns and a piece of the depth.
@@ -18163,7 +18164,7 @@ template <class Unit, std::size_t Count, std::size_t Batches>
 void multiply_piece(typename Unit::row const* a, panels<float, typename Unit::stored> const& b,
     std::size_t panel, piece_of_depth piece, row_span<float const> start, row_span<float> sums) noexcept
 {
-    constexpr std::size_t together = numbers_together<Unit>;
+    constexpr std::size_t together = item_depth_of<typename Unit::stored>;
     std::size_t const depth = items_of_depth(b.depth, together), column = panel * panel_width<float>,
                       next_panel = depth * panel_width<float>;
     auto const* const first = b.items + column * depth;
@@ -18298,25 +18299,24 @@ void multiply_narrow(std::size_t rows, row_span<float const> a, stored_panels<fl
 /// How a narrow type stores a column.
 struct narrow_format {
     weight_storage storage;
-    std::size_t item_depth; ///< the numbers of a column that an item holds
-    bool has_scales;        ///< one for each column
+    bool has_scales; ///< one for each column
 };
 template <class Stored>
 inline constexpr narrow_format format_of{};
 template <>
-inline constexpr narrow_format format_of<float16>{weight_storage::float16, 1, false};
+inline constexpr narrow_format format_of<float16>{weight_storage::float16, false};
 template <>
-inline constexpr narrow_format format_of<bfloat16>{weight_storage::bfloat16, 1, false};
+inline constexpr narrow_format format_of<bfloat16>{weight_storage::bfloat16, false};
 template <>
-inline constexpr narrow_format format_of<std::int8_t>{weight_storage::int8, 1, true};
+inline constexpr narrow_format format_of<std::int8_t>{weight_storage::int8, true};
 template <>
-inline constexpr narrow_format format_of<four_weights>{weight_storage::dynamic_int8, 4, true};
+inline constexpr narrow_format format_of<four_weights>{weight_storage::dynamic_int8, true};
 template <>
-inline constexpr narrow_format format_of<two_weights>{weight_storage::dynamic_bfloat16, 2, false};
+inline constexpr narrow_format format_of<two_weights>{weight_storage::dynamic_bfloat16, false};
 
 template <class Stored>
 inline constexpr narrow_type<float> narrow_type_of{
-    format_of<Stored>.storage, sizeof(Stored), format_of<Stored>.item_depth, &multiply_narrow<Stored>};
+    format_of<Stored>.storage, sizeof(Stored), item_depth_of<Stored>, &multiply_narrow<Stored>};
 
 /// Returns f(std::type_identity) of the narrow type of a storage.
 template <class F>
@@ -18380,7 +18380,7 @@ namespace detail {
 template <class Stored>
 narrow_panel_writer take_narrow_panels(std::size_t depth, std::size_t columns, arena<float>& memory)
 {
-    std::size_t const depth_in_items = items_of_depth(depth, format_of<Stored>.item_depth),
+    std::size_t const depth_in_items = items_of_depth(depth, item_depth_of<Stored>),
                       items = panel_items<float>(depth_in_items, columns),
                       bytes =
                           saturated_product(depth_in_items, whole_batches<float>(columns) * sizeof(Stored));
@@ -18516,10 +18516,16 @@ void for_each_item(tensor_ref<Item const> const& from, std::size_t axis, Item co
         for_each_item(from, axis + 1, first + static_cast<std::ptrdiff_t>(i) * from.stride(axis), f);
 }
 
+/// True if a type stores weights as integers of 8 bits.
+constexpr bool is_8_bits(weight_storage storage) noexcept
+{
+    return storage == weight_storage::int8 || storage == weight_storage::dynamic_int8;
+}
+
 /// True if a type stores a weight as a finite number, or as the infinity or NaN that it is.
 inline bool is_stored_as(weight_storage storage, float weight) noexcept
 {
-    if (storage == weight_storage::int8 || storage == weight_storage::dynamic_int8)
+    if (is_8_bits(storage))
         return std::isfinite(weight);
     return !std::isfinite(weight) ||
            std::isfinite(storage == weight_storage::float16 ? static_cast<float>(float16(weight))
@@ -18547,9 +18553,8 @@ void check_stored(std::string_view op, weight_storage storage, std::string_view 
         if (auto const weight = static_cast<float>(item); !is_stored_as(storage, weight))
             fail<option_error>(op, ": storage ", name_of(storage), " requires ",
                 storage == weight_storage::float16 ? "weights whose magnitude rounds to at most 65504"
-                : storage == weight_storage::int8 || storage == weight_storage::dynamic_int8
-                    ? "finite weights"
-                    : "weights whose magnitude rounds to at most 3.3895e38",
+                : is_8_bits(storage)               ? "finite weights"
+                                                   : "weights whose magnitude rounds to at most 3.3895e38",
                 ", but one of ", operand, " is ", std::to_string(weight), ". Use weight_storage::full",
                 storage == weight_storage::float16 ? " or bfloat16." : ".");
     });
@@ -19838,6 +19843,7 @@ void check_call_outputs(std::string_view op, call_shapes const& shapes, Describe
         check_outputs<Item>(op, describe_sizes, std::array{Y, Y_h}, inputs);
 }
 
+/// Checks the outputs of a call of one layer.
 template <class Family, class Item>
 void check_call_outputs(std::string_view op, recurrent_weights<Family, Item> const& weights,
     batch_sizes const& batch, std::span<operand_memory const> inputs,
@@ -19864,6 +19870,7 @@ typename Family::template result<Item> make_result(recurrent_widths const& sizes
     return result;
 }
 
+/// Returns references to the outputs of a call.
 template <class Family, class Item>
 typename Family::template outputs<Item> refs_to(typename Family::template result<Item>& result)
 {

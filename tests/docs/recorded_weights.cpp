@@ -11,7 +11,7 @@
 
 namespace {
 
-using recorded::check_equal, recorded::pytorch;
+using recorded::check_equal, recorded::output_of, recorded::pytorch;
 using weights::direction, weights::layer, weights::matrices, weights::matrix, weights::vector;
 
 /// All layers of a module of PyTorch's.
@@ -31,18 +31,6 @@ std::vector<layer> layers_of(std::string const& name, std::vector<std::size_t> c
         layers.push_back(weights::to_onnx(directions, gates));
     }
     return layers;
-}
-
-/// Y [T, D, N, H] as PyTorch's output [T, N, D H].
-matrices output_of(xt::xtensor<float, 4> const& Y)
-{
-    auto const [T, D, N, H] = Y.shape();
-    auto output = matrices::from_shape({T, N, D * H});
-    for (std::size_t t = 0; t < T; ++t)
-        for (std::size_t n = 0; n < N; ++n)
-            for (std::size_t j = 0; j < D * H; ++j)
-                output(t, n, j) = Y(t, j / H, n, j % H);
-    return output;
 }
 
 xloom::direction direction_of(layer const& from)

@@ -20,7 +20,7 @@
 namespace json_test {
 
 using namespace xloom;
-using recorded::check_equal, recorded::pytorch;
+using recorded::check_equal, recorded::output_of, recorded::pytorch;
 
 namespace {
 
@@ -32,16 +32,6 @@ std::string text_of(std::string const& module)
 {
     std::ifstream file(file_of(module));
     return {std::istreambuf_iterator<char>(file), {}};
-}
-
-/// Y [T, D, N, H] as PyTorch's output [T, N, D H].
-matrices output_of(xt::xtensor<float, 4> const& Y)
-{
-    auto const [T, D, N, H] = Y.shape();
-    matrices output = matrices::from_shape({T, N, D * H});
-    xt::xtensor<float, 4> const swapped = xt::transpose(Y, {0, 2, 1, 3});
-    std::copy(swapped.begin(), swapped.end(), output.begin());
-    return output;
 }
 
 /// Checks the outputs of a module of GRUs or RNNs, which stack(X, layers, start) runs.

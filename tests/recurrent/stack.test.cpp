@@ -13,6 +13,9 @@
 #include <xloom/recurrent/stack.hpp>
 #include <xloom/recurrent/storage_types.hpp>
 
+#include "support/gru_calls.hpp"
+#include "support/lstm_calls.hpp"
+#include "support/rnn_calls.hpp"
 #include "support/threads.hpp"
 #include "support/threads_or_backwards.hpp"
 #include "support/xtensor_extras.hpp"
@@ -23,48 +26,31 @@ using namespace xloom;
 
 namespace {
 
-struct of_lstm {
+template <class T>
+using cube = xt::xtensor<T, 3>;
+
+struct of_lstm : lstm_names {
     static constexpr std::size_t gates = 4;
-    using options = lstm_options;
-    template <class T>
-    using weights = lstm_weights<T>;
-
-    static constexpr auto one = [](auto const&... of) { return lstm(of...); };
     static constexpr auto stack = [](auto const&... of) { return lstm_stack(of...); };
-    template <class T>
-    static lstm_start<T> start(lengths_ref lengths, tensor_ref<T const> h, tensor_ref<T const> c)
-    {
-        return {lengths, h, c};
-    }
 };
-struct of_gru {
+struct of_gru : gru_names {
     static constexpr std::size_t gates = 3;
-    using options = gru_options;
-    template <class T>
-    using weights = gru_weights<T>;
-
-    static constexpr auto one = [](auto const&... of) { return gru(of...); };
     static constexpr auto stack = [](auto const&... of) { return gru_stack(of...); };
-    template <class T>
-    static gru_start<T> start(lengths_ref lengths, tensor_ref<T const> h, tensor_ref<T const>)
-    {
-        return {lengths, h};
-    }
 };
-struct of_rnn {
+struct of_rnn : rnn_names {
     static constexpr std::size_t gates = 1;
-    using options = rnn_options;
-    template <class T>
-    using weights = rnn_weights<T>;
-
-    static constexpr auto one = [](auto const&... of) { return rnn(of...); };
     static constexpr auto stack = [](auto const&... of) { return rnn_stack(of...); };
-    template <class T>
-    static rnn_start<T> start(lengths_ref lengths, tensor_ref<T const> h, tensor_ref<T const>)
-    {
-        return {lengths, h};
-    }
 };
+
+/// The inputs that vary from call to call; c if the cell has it.
+template <class Cell, class T>
+auto start_of(lengths_ref const& lengths, cube<T> const& h, cube<T> const& c)
+{
+    typename Cell::template start<T> start{lengths, h};
+    if constexpr (requires { start.initial_c; })
+        start.initial_c = c;
+    return start;
+}
 
 template <class T, std::size_t Rank>
 xt::xtensor<T, Rank> draw(std::mt19937& random, std::array<std::size_t, Rank> const& shape, double most)
@@ -84,9 +70,6 @@ struct sizes {
     std::size_t D() const { return direction == xloom::direction::bidirectional ? 2 : 1; }
 };
 
-template <class T>
-using cube = xt::xtensor<T, 3>;
-
 /// The operands of a stack.
 template <class Cell, class T>
 struct operands {
@@ -101,7 +84,7 @@ struct operands {
             auto const W = draw<T, 3>(random, {D, Cell::gates * of.H, l == 0 ? of.I : D * of.H}, 0.2),
                        R = draw<T, 3>(random, {D, Cell::gates * of.H, of.H}, 0.2);
             auto const B = draw<T, 2>(random, {D, 2 * Cell::gates * of.H}, 0.5);
-            typename Cell::options options;
+            typename Cell::attributes options;
             options.direction = of.direction;
             options.layout = of.layout;
             layers.push_back({{.W = W, .R = R, .B = B}, options});
@@ -120,7 +103,7 @@ struct operands {
         return of.layout == 0 ? std::array{first, N, last} : std::array{N, first, last};
     }
 
-    auto start() const { return Cell::template start<T>(lengths, h, c); }
+    auto start() const { return start_of<Cell, T>(lengths, h, c); }
 };
 
 template <class T, std::size_t Rank>
@@ -153,12 +136,12 @@ auto layer_by_layer(operands<Cell, T> const& in, sizes const& of)
                     (is_back ? item : copy) = is_back ? copy : item;
                 }
     };
-    decltype(Cell::one(X, in.layers[0])) result;
+    decltype(Cell::run(X, in.layers[0])) result;
     for (std::size_t l = 0; l < of.L; ++l) {
         auto h = cube<T>::from_shape(in.in_layout(of, D, of.N, of.H)), c = h;
         copy_states(Y_h, l, h, false);
         copy_states(Y_c, l, c, false);
-        result = Cell::one(X, in.layers[l], Cell::template start<T>(in.lengths, h, c));
+        result = Cell::run(X, in.layers[l], start_of<Cell, T>(in.lengths, h, c));
         copy_states(Y_h, l, result.Y_h, true);
         if constexpr (requires { result.Y_c; })
             copy_states(Y_c, l, result.Y_c, true);

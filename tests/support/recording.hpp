@@ -80,4 +80,16 @@ void check_equal(A const& actual, B const& expected)
         CHECK(std::abs(*x - *y) <= 1e-6f * std::max(1.0f, std::abs(*y)));
 }
 
+/// Y [T, D, N, H] as PyTorch's output [T, N, D H].
+inline xt::xtensor<float, 3> output_of(xt::xtensor<float, 4> const& Y)
+{
+    auto const [T, D, N, H] = Y.shape();
+    auto output = xt::xtensor<float, 3>::from_shape({T, N, D * H});
+    for (std::size_t t = 0; t < T; ++t)
+        for (std::size_t n = 0; n < N; ++n)
+            for (std::size_t j = 0; j < D * H; ++j)
+                output(t, n, j) = Y(t, j / H, n, j % H);
+    return output;
+}
+
 } // namespace recorded

@@ -4,7 +4,6 @@
 // numbers where a thread computes so. These are the bits of the instruction vdpbf16ps, on all processors.
 
 #include <array>
-#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -79,10 +78,7 @@ struct pair_unit {
     }
     static weights spread(bfloat16 const* pair)
     {
-        auto const widened = [](bfloat16 x) {
-            return batch_t<float>(std::bit_cast<float>(static_cast<std::uint32_t>(x.bits()) << 16));
-        };
-        return {widened(pair[0]), widened(pair[1])};
+        return {batch_t<float>(static_cast<float>(pair[0])), batch_t<float>(static_cast<float>(pair[1]))};
     }
     static batch_t<float> add_products(batch_t<float> const& to, weights const& a, weights const& b)
     {

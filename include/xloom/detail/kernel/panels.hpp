@@ -47,6 +47,13 @@ constexpr std::size_t columns_of_panel(std::size_t first, std::size_t columns) n
     return (std::min)(panel_width<T>, whole_batches<T>(columns) - first);
 }
 
+/// The numbers of a column that an item of panels holds: those of its array `stored`, if it has one.
+template <class Stored>
+inline constexpr std::size_t item_depth_of = 1;
+template <class Stored>
+    requires requires { &Stored::stored; }
+inline constexpr std::size_t item_depth_of<Stored> = std::tuple_size_v<decltype(Stored::stored)>;
+
 /// Returns the number of items that hold a column, if each holds item_depth numbers of it.
 constexpr std::size_t items_of_depth(std::size_t depth, std::size_t item_depth) noexcept
 {
@@ -141,7 +148,7 @@ template <class T, class Stored, class Item, class Convert>
 void pack_groups(strided_matrix<Item> from, std::size_t columns, panel_writer<T, Stored> const& to,
     std::size_t first_column, Convert const& convert) noexcept
 {
-    constexpr std::size_t together = std::tuple_size_v<decltype(Stored::stored)>;
+    constexpr std::size_t together = item_depth_of<Stored>;
     auto const at = [](std::size_t i) { return static_cast<std::ptrdiff_t>(i); };
     for (std::size_t j = 0; j < columns; ++j) {
         std::size_t const column = first_column + j, offset = column % panel_width<T>,

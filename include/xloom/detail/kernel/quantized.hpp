@@ -36,25 +36,24 @@ void multiply_narrow(std::size_t rows, row_span<float const> a, stored_panels<fl
 /// How a narrow type stores a column.
 struct narrow_format {
     weight_storage storage;
-    std::size_t item_depth; ///< the numbers of a column that an item holds
-    bool has_scales;        ///< one for each column
+    bool has_scales; ///< one for each column
 };
 template <class Stored>
 inline constexpr narrow_format format_of{};
 template <>
-inline constexpr narrow_format format_of<float16>{weight_storage::float16, 1, false};
+inline constexpr narrow_format format_of<float16>{weight_storage::float16, false};
 template <>
-inline constexpr narrow_format format_of<bfloat16>{weight_storage::bfloat16, 1, false};
+inline constexpr narrow_format format_of<bfloat16>{weight_storage::bfloat16, false};
 template <>
-inline constexpr narrow_format format_of<std::int8_t>{weight_storage::int8, 1, true};
+inline constexpr narrow_format format_of<std::int8_t>{weight_storage::int8, true};
 template <>
-inline constexpr narrow_format format_of<four_weights>{weight_storage::dynamic_int8, 4, true};
+inline constexpr narrow_format format_of<four_weights>{weight_storage::dynamic_int8, true};
 template <>
-inline constexpr narrow_format format_of<two_weights>{weight_storage::dynamic_bfloat16, 2, false};
+inline constexpr narrow_format format_of<two_weights>{weight_storage::dynamic_bfloat16, false};
 
 template <class Stored>
 inline constexpr narrow_type<float> narrow_type_of{
-    format_of<Stored>.storage, sizeof(Stored), format_of<Stored>.item_depth, &multiply_narrow<Stored>};
+    format_of<Stored>.storage, sizeof(Stored), item_depth_of<Stored>, &multiply_narrow<Stored>};
 
 /// Returns f(std::type_identity) of the narrow type of a storage.
 template <class F>
@@ -118,7 +117,7 @@ namespace detail {
 template <class Stored>
 narrow_panel_writer take_narrow_panels(std::size_t depth, std::size_t columns, arena<float>& memory)
 {
-    std::size_t const depth_in_items = items_of_depth(depth, format_of<Stored>.item_depth),
+    std::size_t const depth_in_items = items_of_depth(depth, item_depth_of<Stored>),
                       items = panel_items<float>(depth_in_items, columns),
                       bytes =
                           saturated_product(depth_in_items, whole_batches<float>(columns) * sizeof(Stored));

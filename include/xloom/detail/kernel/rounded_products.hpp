@@ -10,7 +10,6 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
-#include <tuple>
 
 #include <xloom/detail/core/compiler.hpp>
 #include <xloom/detail/kernel/multiply.hpp>
@@ -26,15 +25,12 @@ struct piece_of_depth {
     std::size_t first, end;
 };
 
-/// The numbers of a column that an item of a Unit holds.
-template <class Unit>
-inline constexpr std::size_t numbers_together = std::tuple_size_v<decltype(Unit::stored::stored)>;
-
 /// Returns the piece of the numbers [begin, end) of a depth.
 template <class Unit>
 constexpr piece_of_depth piece_of(std::size_t begin, std::size_t end) noexcept
 {
-    return {begin / numbers_together<Unit>, items_of_depth(end, numbers_together<Unit>)};
+    constexpr std::size_t together = item_depth_of<typename Unit::stored>;
+    return {begin / together, items_of_depth(end, together)};
 }
 
 /// Computes sums = start + a b for `Count` rows, `Batches` batches of columns and a piece of the depth.
@@ -42,7 +38,7 @@ template <class Unit, std::size_t Count, std::size_t Batches>
 void multiply_piece(typename Unit::row const* a, panels<float, typename Unit::stored> const& b,
     std::size_t panel, piece_of_depth piece, row_span<float const> start, row_span<float> sums) noexcept
 {
-    constexpr std::size_t together = numbers_together<Unit>;
+    constexpr std::size_t together = item_depth_of<typename Unit::stored>;
     std::size_t const depth = items_of_depth(b.depth, together), column = panel * panel_width<float>,
                       next_panel = depth * panel_width<float>;
     auto const* const first = b.items + column * depth;

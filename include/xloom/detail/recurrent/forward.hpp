@@ -222,6 +222,7 @@ void check_call_outputs(std::string_view op, call_shapes const& shapes, Describe
         check_outputs<Item>(op, describe_sizes, std::array{Y, Y_h}, inputs);
 }
 
+/// Checks the outputs of a call of one layer.
 template <class Family, class Item>
 void check_call_outputs(std::string_view op, recurrent_weights<Family, Item> const& weights,
     batch_sizes const& batch, std::span<operand_memory const> inputs,
@@ -248,6 +249,7 @@ typename Family::template result<Item> make_result(recurrent_widths const& sizes
     return result;
 }
 
+/// Returns references to the outputs of a call.
 template <class Family, class Item>
 typename Family::template outputs<Item> refs_to(typename Family::template result<Item>& result)
 {

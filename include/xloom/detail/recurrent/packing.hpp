@@ -88,10 +88,16 @@ void for_each_item(tensor_ref<Item const> const& from, std::size_t axis, Item co
         for_each_item(from, axis + 1, first + static_cast<std::ptrdiff_t>(i) * from.stride(axis), f);
 }
 
+/// True if a type stores weights as integers of 8 bits.
+constexpr bool is_8_bits(weight_storage storage) noexcept
+{
+    return storage == weight_storage::int8 || storage == weight_storage::dynamic_int8;
+}
+
 /// True if a type stores a weight as a finite number, or as the infinity or NaN that it is.
 inline bool is_stored_as(weight_storage storage, float weight) noexcept
 {
-    if (storage == weight_storage::int8 || storage == weight_storage::dynamic_int8)
+    if (is_8_bits(storage))
         return std::isfinite(weight);
     return !std::isfinite(weight) ||
            std::isfinite(storage == weight_storage::float16 ? static_cast<float>(float16(weight))
@@ -119,9 +125,8 @@ void check_stored(std::string_view op, weight_storage storage, std::string_view 
         if (auto const weight = static_cast<float>(item); !is_stored_as(storage, weight))
             fail<option_error>(op, ": storage ", name_of(storage), " requires ",
                 storage == weight_storage::float16 ? "weights whose magnitude rounds to at most 65504"
-                : storage == weight_storage::int8 || storage == weight_storage::dynamic_int8
-                    ? "finite weights"
-                    : "weights whose magnitude rounds to at most 3.3895e38",
+                : is_8_bits(storage)               ? "finite weights"
+                                                   : "weights whose magnitude rounds to at most 3.3895e38",
                 ", but one of ", operand, " is ", std::to_string(weight), ". Use weight_storage::full",
                 storage == weight_storage::float16 ? " or bfloat16." : ".");
     });
