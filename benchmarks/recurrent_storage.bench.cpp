@@ -1,5 +1,6 @@
 // Compares an LSTM whose weights are stored in narrow types with one of floats and with ONNX Runtime's LSTM
-// and DynamicQuantizeLSTM: a step of a stream (T = 1), a sequence and a batch.
+// and DynamicQuantizeLSTM: a step of a stream (T = 1), a sequence and a batch. Then one whose R has blocks of
+// zeros, without them, with the same one of all weights.
 
 #include "lstm_operands.hpp"
 
@@ -55,7 +56,7 @@ struct storage_operands : float_operands {
     }
 };
 
-void run(storage_operands& o, xloom::lstm_weights<float> const& weights)
+void run(float_operands& o, xloom::lstm_weights<float> const& weights)
 {
     xloom::lstm_into(o.X, weights, {}, {o.y.Y, o.y.Y_h, o.y.Y_c}, o.workspace);
 }
@@ -102,6 +103,52 @@ void add_storages(cell_sizes const& s)
         1);
 }
 
+/// R has zeros in blocks of 8 outputs and 4 units, but in `density` of them.
+struct sparse_operands : float_operands {
+    xloom::lstm_weights<float> dense, dense_int8, blocks, int8_blocks;
+
+    sparse_operands(cell_sizes const& s, double density)
+        : float_operands(s, xloom::serial),
+          dense((remove_blocks(density), constants())),
+          dense_int8(constants(), {}, weight_storage::int8),
+          blocks(constants(), {}, weight_storage::block_sparse),
+          int8_blocks(constants(), {}, weight_storage::block_sparse_int8)
+    {}
+
+    xloom::lstm_constants<float> constants() const { return {.W = W, .R = R, .B = B}; }
+
+    bool is_close_to(recurrent_results const& expected) const
+    {
+        return std::equal(y.Y.storage().begin(), y.Y.storage().end(), expected.Y.storage().begin(),
+            [](float a, float b) { return std::abs(a - b) <= 0.02f; });
+    }
+
+private:
+    void remove_blocks(double density)
+    {
+        std::mt19937 random(1);
+        std::uniform_real_distribution<double> draw(0, 1);
+        for (std::size_t row = 0; row < R.shape(1); row += 8)
+            for (std::size_t column = 0; column < R.shape(2); column += 4)
+                if (draw(random) >= density)
+                    for (std::size_t i = row; i < row + 8; ++i)
+                        std::fill_n(&R(0, i, column), 4, 0.0f);
+    }
+};
+
+void add_blocks(cell_sizes const& s, int percent)
+{
+    using operands = sparse_operands;
+    add_case(
+        "blocks/density:" + std::to_string(percent) + text_of(s),
+        [=] { return operands(s, percent / 100.0); },
+        std::vector<series<operands>>{{"xloom", [](operands& o) { run(o, o.blocks); }},
+            {"all", [](operands& o) { run(o, o.dense); }},
+            {"int8", [](operands& o) { run(o, o.int8_blocks); }},
+            {"all_int8", [](operands& o) { run(o, o.dense_int8); }}},
+        1);
+}
+
 } // namespace
 
 int main(int argc, char** argv)
@@ -109,5 +156,9 @@ int main(int argc, char** argv)
     for (std::size_t const H : {256, 512, 1024})
         for (auto const& [T, N] : {std::pair(1, 1), std::pair(50, 1), std::pair(50, 16)})
             add_storages({static_cast<std::size_t>(T), static_cast<std::size_t>(N), H, H});
+    for (std::size_t const H : {256, 512})
+        for (std::size_t const N : {1, 16})
+            for (int const percent : {20, 30, 50, 80, 90})
+                add_blocks({50, N, 64, H}, percent);
     return run_cases(argc, argv);
 }

@@ -14,7 +14,15 @@
 #include <xloom/types.hpp>
 
 /// What the option of a storage says of its values.
-inline std::string const storage_names = "full, float16, bfloat16, int8, dynamic_int8 or dynamic_bfloat16";
+inline std::string const storage_names = [] {
+    std::string names;
+    for (auto const storage : xloom::weight_storages)
+        names.append(names.empty()                              ? ""
+                     : storage == xloom::weight_storages.back() ? " or "
+                                                                : ", ")
+            .append(name_of(storage));
+    return names;
+}();
 
 /// The value of an option that is a text, with or without a default.
 inline auto text_option() { return cxxopts::value<std::string>(); }
@@ -89,9 +97,8 @@ T read_number(cxxopts::ParseResult const& given, std::string const& name, T leas
 /// Errors    std::runtime_error: no name of a storage.
 inline xloom::weight_storage read_storage(cxxopts::ParseResult const& given, std::string const& name)
 {
-    using enum xloom::weight_storage;
     auto const text = given[name].as<std::string>();
-    for (auto const storage : {full, float16, bfloat16, int8, dynamic_int8, dynamic_bfloat16})
+    for (auto const storage : xloom::weight_storages)
         if (text == name_of(storage))
             return storage;
     throw std::runtime_error("--" + name + " must be " + storage_names + ", but is " + text);

@@ -138,7 +138,8 @@ TEST_CASE("bad input is refused in one line")
     CHECK(
         program().complaint({"evaluate", "a", "b"}) == "evaluate takes one dictionary, but there is also b");
     CHECK(program().complaint({"evaluate", "--storage", "int4"}) ==
-          "--storage must be full, float16, bfloat16, int8, dynamic_int8 or dynamic_bfloat16, but is int4");
+          "--storage must be full, float16, bfloat16, int8, dynamic_int8, dynamic_bfloat16, block_sparse or "
+          "block_sparse_int8, but is int4");
     CHECK(program().complaint({"train", "a", "b"}) == "train takes one dictionary, but there is also b");
     for (std::string const number : {"0", "-1", "two", "2.5", "", "1000001"})
         CHECK(program().complaint({"train", "--epochs=" + number}) ==

@@ -96,5 +96,6 @@ TEST_CASE("arguments that make no sense")
         CHECK(program().complaint({"--model", model, image("sans"), "--repeat=" + text}) ==
               "--repeat must be a number from 1 to 1000, but is " + text);
     CHECK(program().complaint({"--model", model, image("sans"), "--weights=int4"}) ==
-          "--weights must be full, float16, bfloat16, int8, dynamic_int8 or dynamic_bfloat16, but is int4");
+          "--weights must be full, float16, bfloat16, int8, dynamic_int8, dynamic_bfloat16, block_sparse or "
+          "block_sparse_int8, but is int4");
 }

@@ -9,6 +9,8 @@ std::optional<command_line> read_command_line(int argc, char const* const* argv)
     add("model", "silero_vad_16k_op15.onnx", text_option(), "FILE");
     add("threshold", "speech is where the probability is at least P", text_option("0.5"), "P");
     add("weights", "how the weights of the LSTM are stored: " + storage_names, text_option("full"), "TYPE");
+    add("density", "keep this share of the blocks of the LSTM's recurrent weights, make zeros of the others",
+        text_option("1"), "SHARE");
     add("json", "write the probabilities as {file name: [p of each 32 ms]}", text_option(), "FILE");
     add("plot", "write the numbers for voice_activity.gnuplot", text_option(), "FOLDER");
 
@@ -19,7 +21,7 @@ std::optional<command_line> read_command_line(int argc, char const* const* argv)
     parsed.model = model_of(*given);
     parsed.recordings = files_of(*given, "recordings", "no recording is given");
     parsed.threshold = read_number<float>(*given, "threshold", 0, 1);
-    parsed.storage = read_storage(*given, "weights");
+    parsed.lstm = {read_storage(*given, "weights"), read_number<float>(*given, "density", 0, 1)};
     parsed.json = text_of(*given, "json");
     parsed.plot = text_of(*given, "plot");
     return parsed;

@@ -5,12 +5,12 @@
 #include <string>
 #include <vector>
 
-#include <xloom/types.hpp>
+#include "load_detector.hpp"
 
 struct command_line {
     std::string model;
     float threshold = 0.5f;
-    xloom::weight_storage storage = xloom::weight_storage::full;
+    lstm_weighting lstm{};
     std::string json; ///< the file for the probabilities; empty: none
     std::string plot; ///< the folder for the plot's numbers; empty: none
     std::vector<std::string> recordings;

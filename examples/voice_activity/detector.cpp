@@ -13,6 +13,8 @@
 
 #include <xloom/control_flow/scan.hpp>
 
+#include "prune_blocks.hpp"
+
 namespace {
 
 constexpr std::size_t H = 128; // the length of the LSTM's states
@@ -30,21 +32,23 @@ xt::xtensor<float, Rank + 1> in_onnx_order(xt::xtensor<float, Rank> const& torch
     return xt::expand_dims(onnx, 0);
 }
 
-xloom::lstm_cell<float> read_lstm(weights const& model, xloom::weight_storage storage)
+xloom::lstm_cell<float> read_lstm(weights const& model, lstm_weighting lstm)
 {
     auto const W = in_onnx_order(model.get<2>("model.decoder.rnn.weight_ih", {4 * H, feature_count}));
-    auto const R = in_onnx_order(model.get<2>("model.decoder.rnn.weight_hh", {4 * H, H}));
+    auto R = in_onnx_order(model.get<2>("model.decoder.rnn.weight_hh", {4 * H, H}));
     auto const Wb = in_onnx_order(model.get<1>("model.decoder.rnn.bias_ih", {4 * H}));
     auto const Rb = in_onnx_order(model.get<1>("model.decoder.rnn.bias_hh", {4 * H}));
+    if (lstm.density != 1)
+        prune_blocks(R, static_cast<double>(lstm.density));
     xt::xtensor<float, 2> const B = xt::concatenate(xt::xtuple(Wb, Rb), 1);
-    return xloom::lstm_cell<float>(xloom::lstm_weights<float>({.W = W, .R = R, .B = B}, {}, storage));
+    return xloom::lstm_cell<float>(xloom::lstm_weights<float>({.W = W, .R = R, .B = B}, {}, lstm.storage));
 }
 
 } // namespace
 
-detector::detector(weights const& model, xloom::weight_storage storage)
+detector::detector(weights const& model, lstm_weighting lstm)
     : encode_(model),
-      lstm_(read_lstm(model, storage)),
+      lstm_(read_lstm(model, lstm)),
       decoder_weight_(model.get<3>("model.decoder.decoder.2.weight", {1, H, 1})),
       decoder_bias_(model.get<1>("model.decoder.decoder.2.bias", {1})(0))
 {}

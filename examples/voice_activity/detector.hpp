@@ -6,12 +6,13 @@
 #include <xloom/recurrent/lstm_cell.hpp>
 
 #include "encoder.hpp"
+#include "load_detector.hpp"
 #include "recording.hpp"
 #include "weights.hpp"
 
 class detector {
 public:
-    explicit detector(weights const& model, xloom::weight_storage storage = xloom::weight_storage::full);
+    explicit detector(weights const& model, lstm_weighting lstm = {});
 
     /// chunks [T, chunk_size] -> the probability of speech in each, [T].
     xt::xtensor<float, 1> operator()(xt::xtensor<float, 2> const& chunks);

@@ -28,10 +28,10 @@ xt::xtensor<float, 1> generated_detector::operator()(xt::xtensor<float, 2> const
     return probability;
 }
 
-detector_function load_detector(std::string const& file, xloom::weight_storage storage)
+detector_function load_detector(std::string const& file, lstm_weighting lstm)
 {
-    if (storage != xloom::weight_storage::full)
-        throw std::runtime_error("the generated network has full weights only");
+    if (lstm != lstm_weighting())
+        throw std::runtime_error("the generated network has its weights as they are");
     return [model = std::make_shared<generated_detector>(file)](
                xt::xtensor<float, 2> const& chunks) { return (*model)(chunks); };
 }

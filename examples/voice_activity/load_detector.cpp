@@ -2,7 +2,7 @@
 
 #include "detector.hpp"
 
-detector_function load_detector(std::string const& file, xloom::weight_storage storage)
+detector_function load_detector(std::string const& file, lstm_weighting lstm)
 {
-    return detector{weights(file), storage};
+    return detector{weights(file), lstm};
 }

@@ -40,7 +40,7 @@ int main(int argc, char** argv)
         auto const parsed = read_command_line(argc, argv);
         if (!parsed)
             return;
-        detector_function const detect = load_detector(parsed->model, parsed->storage);
+        detector_function const detect = load_detector(parsed->model, parsed->lstm);
         std::vector<finding> findings;
         for (std::string const& path : parsed->recordings)
             print(findings.emplace_back(examine(detect, path, parsed->threshold)));

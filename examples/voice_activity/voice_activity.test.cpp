@@ -129,10 +129,11 @@ strings all_recordings()
     return found;
 }
 
-json probabilities_of(strings const& paths, std::string const& weights = "full")
+json probabilities_of(
+    strings const& paths, std::string const& weights = "full", std::string const& density = "1")
 {
     std::string const written = scratch() / "probabilities.json";
-    strings arguments{"--model", model, "--json", written, "--weights", weights};
+    strings arguments{"--model", model, "--json", written, "--weights", weights, "--density", density};
     arguments.insert(arguments.end(), paths.begin(), paths.end());
     outcome const done = run(arguments);
     REQUIRE_MESSAGE(done.succeeded, done.err);
@@ -186,22 +187,55 @@ TEST_CASE("every probability equals ONNX Runtime's to 1e-5")
     CHECK(differences(actual, wrong) == strings{"something.raw"});
 }
 
+namespace {
+
+/// How far probabilities are from ONNX Runtime's.
+struct distance {
+    double largest, mean;
+    std::size_t other_side_of_half; ///< chunks
+};
+
+distance distance_of(std::string const& weights, std::string const& density = "1")
+{
+    json const expected = json::parse(read_file(VOICE_ACTIVITY_EXPECTED)),
+               actual = probabilities_of(all_recordings(), weights, density);
+    REQUIRE(actual.size() == expected.size());
+    distance found{};
+    std::size_t chunks = 0;
+    for (auto const& [name, row] : expected.items())
+        for (std::size_t t = 0; t < row.size(); ++t, ++chunks) {
+            auto const p = actual[name].at(t).get<double>(), right = row[t].get<double>();
+            found.largest = std::max(found.largest, std::abs(p - right));
+            found.mean += std::abs(p - right);
+            found.other_side_of_half += (p >= 0.5) != (right >= 0.5);
+        }
+    found.mean /= static_cast<double>(chunks);
+    MESSAGE("with " << weights << " and density " << density << ": largest difference " << found.largest
+                    << ", mean " << found.mean << ", " << found.other_side_of_half << " of " << chunks
+                    << " chunks on the other side of 0.5");
+    return found;
+}
+
+} // namespace
+
 TEST_CASE("probabilities of narrow weights are near ONNX Runtime's: within 5e-4 to 5e-2")
 {
-    json const expected = json::parse(read_file(VOICE_ACTIVITY_EXPECTED));
     for (auto const& [type, bound] : {std::pair("float16", 5e-4), std::pair("bfloat16", 5e-3),
-             std::pair("int8", 3e-2), std::pair("dynamic_int8", 5e-2), std::pair("dynamic_bfloat16", 1e-2)}) {
-        json const actual = probabilities_of(all_recordings(), type);
-        REQUIRE(actual.size() == expected.size());
-        double largest = 0;
-        for (auto const& [name, row] : expected.items())
-            for (std::size_t t = 0; t < row.size(); ++t)
-                largest =
-                    std::max(largest, std::abs(actual[name].at(t).get<double>() - row[t].get<double>()));
-        MESSAGE("largest difference with " << std::string(type) << ": " << largest);
+             std::pair("int8", 3e-2), std::pair("dynamic_int8", 5e-2), std::pair("dynamic_bfloat16", 1e-2),
+             std::pair("block_sparse_int8", 3e-2)}) {
+        double const largest = distance_of(type).largest;
         CHECK(largest < bound);
         CHECK(largest > 1e-5); // so that the option has an effect
     }
+    CHECK(distance_of("block_sparse").largest < 1e-5);
+}
+
+TEST_CASE("probabilities with a share of the blocks of recurrent weights")
+{
+    distance const most = distance_of("block_sparse", "0.8"), half = distance_of("block_sparse", "0.5");
+    CHECK(most.mean < half.mean);
+    CHECK(half.mean < 0.1);
+    CHECK(half.largest == distance_of("full", "0.5").largest);
 }
 
 TEST_CASE("a WAV file and a raw file of the same samples give the same probabilities")
@@ -307,7 +341,8 @@ TEST_CASE("arguments that make no sense")
         CHECK(complaint(run_on(numbers, {"--threshold=" + text})) ==
               "--threshold must be a number from 0 to 1, but is " + text);
     CHECK(complaint(run_on(numbers, {"--weights=int4"})) ==
-          "--weights must be full, float16, bfloat16, int8, dynamic_int8 or dynamic_bfloat16, but is int4");
+          "--weights must be full, float16, bfloat16, int8, dynamic_int8, dynamic_bfloat16, block_sparse or "
+          "block_sparse_int8, but is int4");
     CHECK(complaint(run({"--model", model})) == "no recording is given (see --help)");
     CHECK(complaint(run({numbers})) == "--model is missing (see --help)");
     CHECK(complaint(run_on(numbers, {"--louder"})).find("louder") != std::string::npos);

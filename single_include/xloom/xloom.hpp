@@ -10851,6 +10851,19 @@ public:
     /// Allocates `rows` rows of `columns` items.
     T* take(std::size_t rows, std::size_t columns) noexcept { return take(saturated_product(rows, columns)); }
 
+    /// Allocates rows of value-initialised items of another type, whose alignment is at most a cache line's.
+    template <class Other>
+    Other* take_as(std::size_t rows, std::size_t columns) noexcept
+    {
+        std::size_t const count = saturated_product(rows, columns),
+                          bytes = saturated_product(count, sizeof(Other));
+        Other* const items =
+            reinterpret_cast<Other*>(take(bytes / sizeof(T) + (bytes % sizeof(T) == 0 ? 0 : 1)));
+        if (!only_counts())
+            std::uninitialized_value_construct_n(items, count);
+        return items;
+    }
+
     bool only_counts() const noexcept { return items_ == nullptr; }
     /// Returns the number of items; the largest std::size_t if it is larger.
     std::size_t used() const noexcept { return used_; }
@@ -14426,48 +14439,6 @@ void bahdanau_scores(
 //
 // Why functions for narrow panels: only a program that packs them compiles their products.
 
-// ==== xloom/detail/core/weight_storage.hpp ====
-// The types in which packed weights are stored.
-
-XLOOM_BEGIN_FALSE_SHADOW
-
-namespace xloom::inline XLOOM_ABI {
-
-/// The type in which packed weights are stored. Activations, sums and biases are of the type that computes.
-///
-/// full          the type that computes: float, or double for weights of double
-/// float16       half the memory, 11 significant bits, up to 65504; a larger finite weight is an option_error
-/// bfloat16      half the memory, 8 significant bits, the range of float
-/// int8          a quarter of the memory, and a float for each output: integers from -127 to 127, with a
-///               scale for each output of each matrix (a row of ONNX's W and R), max|w| / 127
-/// dynamic_int8  int8, and each product rounds the vectors that it takes (dynamic quantization): each 1024
-///               numbers x to integers from -127 to 127, with the scale max|x| / 127. They are zeros if
-///               max|x| < 2^-100; if one is not finite, the outputs are NaN
-/// dynamic_bfloat16  bfloat16, and each product rounds the vectors that it takes to bfloat16, too, to
-///               nearest, ties to even; sums are of floats
-///
-/// Weights are rounded once, to nearest, ties to even. A narrow type is for matrices that do not fit in a
-/// core's cache, where the time of a row is the time to read them.
-enum class weight_storage : unsigned char { full, float16, bfloat16, int8, dynamic_int8, dynamic_bfloat16 };
-
-namespace detail {
-
-inline constexpr std::array<std::string_view, 6> weight_storage_names{
-    "full", "float16", "bfloat16", "int8", "dynamic_int8", "dynamic_bfloat16"};
-
-} // namespace detail
-
-/// Returns the name of an enumerator, such as "float16".
-constexpr std::string_view name_of(weight_storage storage) noexcept
-{
-    auto const number = static_cast<std::size_t>(storage);
-    return number < detail::weight_storage_names.size() ? detail::weight_storage_names[number] : "unknown";
-}
-
-} // namespace xloom::inline XLOOM_ABI
-
-XLOOM_END_FALSE_WARNINGS
-
 namespace xloom::inline XLOOM_ABI::kernel {
 
 /// The width of a panel in batches: 16 registers hold 3 by 4 sums and the factors, 32 hold 4 by 6.
@@ -14477,6 +14448,11 @@ inline constexpr std::size_t panel_batches = !has_simd<T> || sizeof(batch_t<T>) 
 template <class T>
 inline constexpr std::size_t panel_width = panel_batches<T> * batch_size<T>;
 
+/// Columns [first, first + count) of a matrix.
+struct column_range {
+    std::size_t first, count;
+};
+
 /// A matrix [depth, columns] in row-major panels, its columns padded to whole batches: panel p begins with
 /// column p * panel_width. The last panel is as wide as the remaining columns. A product widens Stored to T.
 template <class T, class Stored = T>
@@ -14485,12 +14461,6 @@ struct panels {
     std::size_t depth = 0;
     std::size_t columns = 0;
     T const* scales = nullptr; ///< a factor of each column, padded as the columns are; null: 1
-
-    /// Returns the columns from `first` on, which begin a panel, without those after `count`.
-    constexpr panels columns_from(std::size_t first, std::size_t count) const noexcept
-    {
-        return {items + first * depth, depth, count, scales == nullptr ? nullptr : scales + first};
-    }
 };
 
 /// Returns the width of the panel that begins with column `first` of `columns`.
@@ -14511,6 +14481,14 @@ inline constexpr std::size_t item_depth_of<Stored> = std::tuple_size_v<decltype(
 constexpr std::size_t items_of_depth(std::size_t depth, std::size_t item_depth) noexcept
 {
     return depth / item_depth + (depth % item_depth == 0 ? 0 : 1);
+}
+
+/// Returns some columns of panels, which begin a panel.
+template <class T, class Stored>
+constexpr panels<T, Stored> columns_of(panels<T, Stored> const& all, column_range columns) noexcept
+{
+    return {all.items + columns.first * items_of_depth(all.depth, item_depth_of<Stored>), all.depth,
+        columns.count, all.scales == nullptr ? nullptr : all.scales + columns.first};
 }
 
 /// Returns the number of items of panels [depth, columns].
@@ -14538,6 +14516,35 @@ struct strided_matrix {
     Item const* items;
     std::ptrdiff_t depth_stride;
     std::ptrdiff_t column_stride;
+
+    Item const* at(std::size_t k, std::size_t j) const noexcept
+    {
+        return items + static_cast<std::ptrdiff_t>(k) * depth_stride +
+               static_cast<std::ptrdiff_t>(j) * column_stride;
+    }
+};
+
+/// A strided matrix [depth, parts * columns], each of whose parts is packed with `stride` columns.
+template <class Item>
+struct matrix_parts {
+    strided_matrix<Item> all;
+    std::size_t depth;
+    std::size_t columns; ///< of a part
+    std::size_t parts, stride;
+
+    matrix_parts(strided_matrix<Item> const& whole, std::size_t rows, std::size_t columns_of_part) noexcept
+        : matrix_parts(whole, rows, columns_of_part, 1, columns_of_part)
+    {}
+    matrix_parts(strided_matrix<Item> const& whole, std::size_t rows, std::size_t columns_of_part,
+        std::size_t count, std::size_t packed_columns_of_part) noexcept
+        : all(whole), depth(rows), columns(columns_of_part), parts(count), stride(packed_columns_of_part)
+    {}
+
+    std::size_t packed_columns() const noexcept { return parts * stride; }
+    strided_matrix<Item> part(std::size_t number) const noexcept
+    {
+        return {all.at(0, number * columns), all.depth_stride, all.column_stride};
+    }
 };
 
 /// Mutable panels, the destination of pack_panels.
@@ -14656,65 +14663,40 @@ void with_count(std::size_t count, F const& f)
     f(std::integral_constant<std::size_t, Most>());
 }
 
-/// True for numbers whose weights may be stored in a narrow type.
+/// True for numbers whose matrices may be stored otherwise than as panels of them.
 template <class T>
-inline constexpr bool has_narrow_storage = std::same_as<T, float>;
+inline constexpr bool has_storage_types = std::same_as<T, float>;
 
 template <class T>
-struct stored_panels;
+struct stored_matrix;
 
-/// A function that computes sums = start + a b: see multiply.
+/// A function that computes sums = start + a b for some columns of b: see multiply.
 template <class T>
-using stored_product = void (*)(std::size_t rows, row_span<T const> a, stored_panels<T> const& b,
-    row_span<T const> start, row_span<T> sums, panel_order order) noexcept;
+using stored_product = void (*)(std::size_t rows, row_span<T const> a, stored_matrix<T> const& b,
+    column_range columns, row_span<T const> start, row_span<T> sums, panel_order order) noexcept;
 
-/// A narrow type, and the product with panels of it.
+/// A constant matrix [depth, columns] in panels of T, or as `items` that a product of its own knows.
 template <class T>
-struct narrow_type {
-    weight_storage storage;
-    std::size_t item_bytes;
-    std::size_t item_depth; ///< the numbers of a column that an item holds
-    stored_product<T> multiply;
-};
-
-/// Panels [depth, columns] of T, or of a narrow type.
-template <class T>
-struct stored_panels {
+struct stored_matrix {
     void const* items = nullptr;
     std::size_t depth = 0;
     std::size_t columns = 0;
-    T const* scales = nullptr;              ///< as in panels
-    narrow_type<T> const* narrow = nullptr; ///< null: T
+    T const* scales = nullptr;           ///< as in panels
+    stored_product<T> product = nullptr; ///< null: panels of T
 
-    stored_panels() = default;
-    stored_panels(panels<T> const& full) : items(full.items), depth(full.depth), columns(full.columns) {}
+    stored_matrix() = default;
     template <class Stored>
-    stored_panels(panels<T, Stored> const& all, narrow_type<T> const& type)
-        : items(all.items), depth(all.depth), columns(all.columns), scales(all.scales), narrow(&type)
+    stored_matrix(panels<T, Stored> const& all, stored_product<T> of_stored = nullptr)
+        : items(all.items), depth(all.depth), columns(all.columns), scales(all.scales), product(of_stored)
     {}
 
-    bool is_full() const noexcept { return narrow == nullptr; }
-    weight_storage storage() const noexcept { return is_full() ? weight_storage::full : narrow->storage; }
+    bool is_full() const noexcept { return product == nullptr; }
 
-    /// Returns the panels in the type that they are stored in.
+    /// Returns panels of the type that they are stored in.
     template <class Stored = T>
     panels<T, Stored> as() const noexcept
     {
         return {static_cast<Stored const*>(items), depth, columns, scales};
-    }
-
-    /// Returns the columns from `first` on, which begin a panel, without those after `count`.
-    stored_panels columns_from(std::size_t first, std::size_t count) const noexcept
-    {
-        if (is_full())
-            return as().columns_from(first, count);
-        stored_panels part = *this;
-        part.items = static_cast<unsigned char const*>(items) +
-                     first * items_of_depth(depth, narrow->item_depth) * narrow->item_bytes;
-        part.columns = count;
-        if (scales != nullptr)
-            part.scales = scales + first;
-        return part;
     }
 };
 
@@ -14851,7 +14833,7 @@ inline constexpr std::array<T, batch_size<T>> unit_scales = [] {
 template <class T>
 batch_t<T> add_scaled(T const* start, T const* scale, batch_t<T> const& sum) noexcept
 {
-    if constexpr (has_narrow_storage<T>)
+    if constexpr (has_storage_types<T>)
         return multiply_add(load_batch(scale), sum, load_batch(start));
     else
         return load_batch(start) + sum;
@@ -14917,7 +14899,7 @@ void multiply_tile(Rows a, panels<T, Stored> const& b, std::size_t panel, row_sp
     start.first += column;
     sums.first += column;
     row_span<T const> scales{nullptr, 0};
-    if constexpr (has_narrow_storage<T>)
+    if constexpr (has_storage_types<T>)
         scales = b.scales == nullptr ? row_span<T const>{unit_scales<T>.data(), 0}
                                      : row_span<T const>{b.scales + column, batch_size<T>};
     XLOOM_UNROLL(8)
@@ -15033,14 +15015,21 @@ void multiply(std::size_t rows, Rows a, panels<T, Stored> const& b, row_span<T c
     else
         detail::multiply_many(rows, a, b, start, sums, order);
 }
+/// Computes so the sums of some columns of b, which begin a panel; start and sums begin with the first one.
 template <class T>
-void multiply(std::size_t rows, row_span<T const> a, stored_panels<T> const& b, row_span<T const> start,
-    row_span<T> sums, panel_order order = panel_order::forwards) noexcept
+void multiply_columns(std::size_t rows, row_span<T const> a, stored_matrix<T> const& b, column_range columns,
+    row_span<T const> start, row_span<T> sums, panel_order order = panel_order::forwards) noexcept
 {
     if (b.is_full())
-        multiply<T>(rows, a, b.as(), start, sums, order);
+        multiply<T>(rows, a, columns_of(b.as(), columns), start, sums, order);
     else
-        b.narrow->multiply(rows, a, b, start, sums, order);
+        b.product(rows, a, b, columns, start, sums, order);
+}
+template <class T>
+void multiply(std::size_t rows, row_span<T const> a, stored_matrix<T> const& b, row_span<T const> start,
+    row_span<T> sums, panel_order order = panel_order::forwards) noexcept
+{
+    multiply_columns<T>(rows, a, b, {0, b.columns}, start, sums, order);
 }
 
 } // namespace xloom::inline XLOOM_ABI::kernel
@@ -15059,7 +15048,7 @@ public:
 
     /// Computes sums = start + a b: see multiply.
     template <class T>
-    void operator()(std::size_t rows, row_span<std::type_identity_t<T> const> a, stored_panels<T> const& b,
+    void operator()(std::size_t rows, row_span<std::type_identity_t<T> const> a, stored_matrix<T> const& b,
         row_span<std::type_identity_t<T> const> start, row_span<std::type_identity_t<T>> sums,
         panel_order order = panel_order::forwards) const
     {
@@ -15072,9 +15061,8 @@ public:
         policy_.for_each(parts, [&](std::size_t part) {
             auto const range = range_of_part(part, parts, groups);
             std::size_t const begin = range.begin * width, end = (std::min)(range.end * width, b.columns);
-            multiply<T>(rows, a, b.columns_from(begin, end - begin),
-                row_span<T const>{start.first + begin, start.stride},
-                row_span<T>{sums.first + begin, sums.stride}, order);
+            multiply_columns<T>(rows, a, b, {begin, end - begin}, {start.first + begin, start.stride},
+                {sums.first + begin, sums.stride}, order);
         });
     }
 
@@ -15091,8 +15079,8 @@ struct cell_parameters {
 
     std::size_t I, H;
     std::size_t gate_stride; ///< H rounded up to whole batches
-    stored_panels<T> W;      ///< [I, Gates gate_stride]
-    stored_panels<T> R;      ///< [H, Gates gate_stride]
+    stored_matrix<T> W;      ///< [I, Gates gate_stride]
+    stored_matrix<T> R;      ///< [H, Gates gate_stride]
     T const* bias;           ///< laid out as a row of sums
 
     /// Returns the stride of rows of sums.
@@ -15128,7 +15116,7 @@ public:
     void multiply_by(multiplier const& multiply) noexcept { multiply_ = multiply; }
     multiplier const& multiplication() const noexcept { return multiply_; }
 
-    stored_panels<T> const& W() const noexcept { return p_.W; }
+    stored_matrix<T> const& W() const noexcept { return p_.W; }
     std::size_t H() const noexcept { return p_.H; }
     T const* bias() const noexcept { return p_.bias; }
     std::size_t sums_stride() const noexcept { return p_.sums_stride(); }
@@ -15407,11 +15395,11 @@ struct attn_lstm_parameters {
 
     lstm_parameters<T> lstm;
     std::size_t A, E, C;
-    stored_panels<T> W_attention; ///< [C, 4 gate_stride]
-    stored_panels<T> QW;          ///< [H, A]
-    stored_panels<T> MW;          ///< [E, A]
-    stored_panels<T> AW_h;        ///< [H, L]
-    stored_panels<T> AW_context;  ///< [E, L]
+    stored_matrix<T> W_attention; ///< [C, 4 gate_stride]
+    stored_matrix<T> QW;          ///< [H, A]
+    stored_matrix<T> MW;          ///< [E, A]
+    stored_matrix<T> AW_h;        ///< [H, L]
+    stored_matrix<T> AW_context;  ///< [E, L]
     score_weights<T> V;
     T const* zeros; ///< as long as the widest row
     bool attends;   ///< false: a plain LSTM
@@ -17707,8 +17695,327 @@ void check_outputs(std::string_view op, Describe const& describe,
 // ==== xloom/detail/recurrent/packing.hpp ====
 // Weights that are packed once, in the type that computes or in a narrow one, and the memory that they share.
 
-// ==== xloom/detail/kernel/quantized.hpp ====
-// A constant matrix of floats, packed in a narrow type.
+// ==== xloom/detail/core/weight_storage.hpp ====
+// The types in which packed weights are stored.
+
+XLOOM_BEGIN_FALSE_SHADOW
+
+namespace xloom::inline XLOOM_ABI {
+
+/// How packed weights are stored. Activations, sums and biases are of the type that computes.
+///
+/// full          the type that computes: float, or double for weights of double
+/// float16       half the memory, 11 significant bits, up to 65504; a larger finite weight is an option_error
+/// bfloat16      half the memory, 8 significant bits, the range of float
+/// int8          a quarter of the memory, and a float for each output: integers from -127 to 127, with a
+///               scale for each output of each matrix (a row of ONNX's W and R), max|w| / 127
+/// dynamic_int8  int8, and each product rounds the vectors that it takes (dynamic quantization): each 1024
+///               numbers x to integers from -127 to 127, with the scale max|x| / 127. They are zeros if
+///               max|x| < 2^-100; if one is not finite, the outputs are NaN
+/// dynamic_bfloat16  bfloat16, and each product rounds the vectors that it takes to bfloat16, too, to
+///               nearest, ties to even; sums are of floats
+/// block_sparse  full, without the blocks of 8 outputs and 4 inputs that are zeros; all of a matrix of which
+///               more than 7/8 of the blocks are not. The results are those of full, but for the sign of
+///               zeros and for infinite and NaN inputs, which make no NaN of a zero that is not stored
+/// block_sparse_int8  int8 of the same blocks
+///
+/// Weights are rounded once, to nearest, ties to even. A narrow type is for matrices that do not fit in a
+/// core's cache, where the time of a row is the time to read them.
+enum class weight_storage : unsigned char {
+    full,
+    float16,
+    bfloat16,
+    int8,
+    dynamic_int8,
+    dynamic_bfloat16,
+    block_sparse,
+    block_sparse_int8
+};
+
+/// All storages, in the order of the enumerators.
+inline constexpr std::array<weight_storage, 8> weight_storages{weight_storage::full, weight_storage::float16,
+    weight_storage::bfloat16, weight_storage::int8, weight_storage::dynamic_int8,
+    weight_storage::dynamic_bfloat16, weight_storage::block_sparse, weight_storage::block_sparse_int8};
+
+namespace detail {
+
+inline constexpr std::array<std::string_view, weight_storages.size()> weight_storage_names{"full", "float16",
+    "bfloat16", "int8", "dynamic_int8", "dynamic_bfloat16", "block_sparse", "block_sparse_int8"};
+
+} // namespace detail
+
+/// Returns the name of an enumerator, such as "float16".
+constexpr std::string_view name_of(weight_storage storage) noexcept
+{
+    auto const number = static_cast<std::size_t>(storage);
+    return number < detail::weight_storage_names.size() ? detail::weight_storage_names[number] : "unknown";
+}
+
+} // namespace xloom::inline XLOOM_ABI
+
+XLOOM_END_FALSE_WARNINGS
+
+// ==== xloom/detail/kernel/pack_matrix.hpp ====
+// Constant matrices, packed in the type that computes or in another storage.
+
+// ==== xloom/detail/kernel/block_products.hpp ====
+// Matrices of which most blocks of 4 rows and 8 columns are zeros: the others, and their products.
+//
+// Why lists of the blocks of the same rows: their factors stay in registers, and consecutive blocks add to
+// sums that do not depend on each other, while blocks of the same columns would wait for each other. The sums
+// of a strip of columns are in L1.
+
+XLOOM_BEGIN_FALSE_UNINITIALIZED
+
+namespace xloom::inline XLOOM_ABI::kernel {
+
+inline constexpr std::size_t block_depth = 4, block_columns = 8;
+
+/// The number of blocks beside each other in a strip, which has a bit for each.
+inline constexpr std::size_t strip_blocks = 64, strip_columns = strip_blocks * block_columns;
+inline constexpr std::size_t strip_stride = strip_columns + elements_per_cache_line<float>; ///< as row_stride
+
+template <class Number>
+using weight_block = std::array<std::array<Number, block_columns>, block_depth>;
+
+/// The stored blocks of block_depth rows and of a strip of columns.
+struct block_list {
+    std::uint64_t mask; ///< bit i: block i of the strip is stored
+    std::size_t first;  ///< the index of the first one
+};
+
+/// The blocks of a matrix that are not zeros, in the order of their lists: strip by strip, along the depth.
+template <class Number>
+struct block_matrix {
+    block_list* lists;
+    weight_block<Number>* blocks;
+};
+
+namespace detail {
+
+/// The items of a block; null: padding.
+template <class Item>
+using block_items = std::array<std::array<Item const*, block_columns>, block_depth>;
+
+/// Calls f(block, k, items) for the blocks of a matrix that are not zeros: block `block` of its columns, in
+/// block k of the depth.
+template <class Item, class F>
+void for_each_block(matrix_parts<Item> const& from, F const& f)
+{
+    for (std::size_t column = 0; column < from.packed_columns(); column += block_columns)
+        for (std::size_t k = 0; k < from.depth; k += block_depth) {
+            block_items<Item> items{};
+            bool is_zero = true;
+            for (std::size_t j = 0; j < block_columns; ++j) {
+                std::size_t const part = (column + j) / from.stride, of_part = (column + j) % from.stride;
+                if (part >= from.parts || of_part >= from.columns)
+                    continue;
+                for (std::size_t i = 0; i < block_depth && k + i < from.depth; ++i) {
+                    items[i][j] = from.part(part).at(k + i, of_part);
+                    is_zero &= static_cast<float>(*items[i][j]) == 0;
+                }
+            }
+            if (!is_zero)
+                f(column / block_columns, k / block_depth, items);
+        }
+}
+
+/// Returns the list of a block of the columns, in block k of the depth.
+template <class Number>
+block_list& list_of(block_matrix<Number> const& matrix, std::size_t depth, std::size_t block, std::size_t k)
+{
+    return matrix.lists[block / strip_blocks * items_of_depth(depth, block_depth) + k];
+}
+
+constexpr std::uint64_t bit_of(std::size_t block) noexcept
+{
+    return std::uint64_t{1} << block % strip_blocks;
+}
+constexpr std::size_t count_bits(std::uint64_t mask) noexcept
+{
+    return static_cast<std::size_t>(std::popcount(mask));
+}
+
+/// Packs `count` blocks that are not zeros. An item of a packed column becomes convert(item, column). Returns
+/// nullptr if the arena only counts.
+template <class Number, class Item, class Convert>
+block_matrix<Number> const* pack_blocks(
+    matrix_parts<Item> const& from, std::size_t count, arena<float>& memory, Convert const& convert)
+{
+    std::size_t const lists =
+        items_of_depth(from.packed_columns(), strip_columns) * items_of_depth(from.depth, block_depth);
+    auto* const matrix = memory.take_as<block_matrix<Number>>(1, 1);
+    block_matrix<Number> const to{
+        memory.take_as<block_list>(1, lists), memory.take_as<weight_block<Number>>(1, count)};
+    if (memory.only_counts())
+        return nullptr;
+
+    for_each_block(from, [&](std::size_t block, std::size_t k, auto const&) {
+        list_of(to, from.depth, block, k).mask |= bit_of(block);
+    });
+    for (std::size_t list = 0, first = 0; list < lists; ++list) {
+        to.lists[list].first = first;
+        first += count_bits(to.lists[list].mask);
+    }
+    for_each_block(from, [&](std::size_t block, std::size_t k, auto const& items) {
+        block_list const& list = list_of(to, from.depth, block, k);
+        weight_block<Number>& weights = to.blocks[list.first + count_bits(list.mask & (bit_of(block) - 1))];
+        for (std::size_t i = 0; i < block_depth; ++i)
+            for (std::size_t j = 0; j < block_columns; ++j)
+                if (items[i][j] != nullptr)
+                    weights[i][j] = convert(*items[i][j], block * block_columns + j);
+    });
+    *matrix = to;
+    return matrix;
+}
+
+/// A row of a block, or of sums.
+///
+/// Why lddqu: g++ would load weights as operands of each row's instructions.
+#if defined(__AVX2__) && defined(__FMA__) && !defined(XLOOM_NO_SIMD)
+struct block_row {
+    __m256 all;
+
+    block_row() = default;
+    explicit block_row(float number) : all(_mm256_set1_ps(number)) {}
+    explicit block_row(float const* from)
+        : all(_mm256_castsi256_ps(_mm256_lddqu_si256(reinterpret_cast<__m256i const*>(from))))
+    {}
+    explicit block_row(std::int8_t const* from)
+        : all(_mm256_cvtepi32_ps(
+              _mm256_cvtepi8_epi32(_mm_loadl_epi64(reinterpret_cast<__m128i const*>(from)))))
+    {}
+
+    void add_products(block_row const& a, block_row const& b) { all = _mm256_fmadd_ps(a.all, b.all, all); }
+    void store(float* to) const { _mm256_storeu_ps(to, all); }
+};
+#else
+struct block_row {
+    static constexpr std::size_t width = batch_size<float>, count = block_columns / width;
+    static_assert(count * width == block_columns);
+
+    std::array<batch_t<float>, count> all;
+
+    block_row() = default;
+    explicit block_row(float number) { all.fill(batch_t<float>(number)); }
+    template <class Number>
+    explicit block_row(Number const* from)
+    {
+        XLOOM_UNROLL(8)
+        for (std::size_t i = 0; i < count; ++i)
+            all[i] = load_widened(from + i * width);
+    }
+
+    void add_products(block_row const& a, block_row const& b)
+    {
+        XLOOM_UNROLL(8)
+        for (std::size_t i = 0; i < count; ++i)
+            all[i] = multiply_add(a.all[i], b.all[i], all[i]);
+    }
+    void store(float* to) const
+    {
+        XLOOM_UNROLL(8)
+        for (std::size_t i = 0; i < count; ++i)
+            store_batch(to + i * width, all[i]);
+    }
+};
+#endif
+
+/// Returns the blocks of a strip that have one of its columns [first, end).
+constexpr std::uint64_t mask_of(std::size_t first, std::size_t end) noexcept
+{
+    std::size_t const begin = first / block_columns, count = items_of_depth(end, block_columns) - begin;
+    return (~std::uint64_t{0} >> (strip_blocks - count)) << begin;
+}
+
+/// Adds the products of rows with the wanted blocks of a list to the sums of a strip.
+template <std::size_t Count, class Number>
+void add_blocks(std::array<std::array<block_row, block_depth>, Count> const& factors, block_list const& list,
+    std::uint64_t wanted, weight_block<Number> const* blocks, float (&sums)[Count][strip_stride]) noexcept
+{
+    std::uint64_t const before = list.mask & ((wanted & (~wanted + 1)) - 1);
+    weight_block<Number> const* block = blocks + list.first + count_bits(before);
+    for (std::uint64_t mask = list.mask & wanted; mask != 0; mask &= mask - 1, ++block) {
+        std::size_t const column = static_cast<std::size_t>(std::countr_zero(mask)) * block_columns;
+        std::array<block_row, block_depth> weights;
+        XLOOM_UNROLL(4)
+        for (std::size_t i = 0; i < block_depth; ++i)
+            weights[i] = block_row((*block)[i].data());
+        XLOOM_UNROLL(4)
+        for (std::size_t r = 0; r < Count; ++r) {
+            block_row sum(sums[r] + column);
+            XLOOM_UNROLL(4)
+            for (std::size_t i = 0; i < block_depth; ++i)
+                sum.add_products(factors[r][i], weights[i]);
+            sum.store(sums[r] + column);
+        }
+    }
+}
+
+/// Computes sums = start + scales * (a b) for `Count` rows and columns [first, end) of a strip. start, sums
+/// and scales begin with the first of them.
+template <std::size_t Count, class Number>
+XLOOM_FLATTEN void multiply_strip(row_span<float const> a, std::size_t depth, block_list const* lists,
+    weight_block<Number> const* blocks, std::size_t first, std::size_t end, row_span<float const> scales,
+    row_span<float const> start, row_span<float> sums) noexcept
+{
+    alignas(64) float chain[Count][strip_stride];
+    std::uint64_t const wanted = mask_of(first, end);
+    std::size_t k = 0;
+    do {
+        for (auto& row : chain)
+            std::fill_n(row, strip_columns, 0.0f);
+        for (std::size_t const chain_end = (std::min)(k + chain_length, depth); k < chain_end;
+             k += block_depth) {
+            std::array<std::array<block_row, block_depth>, Count> factors;
+            XLOOM_UNROLL(4)
+            for (std::size_t r = 0; r < Count; ++r) {
+                XLOOM_UNROLL(4)
+                for (std::size_t i = 0; i < block_depth; ++i)
+                    factors[r][i] = block_row(k + i < depth ? a.from(r).first[k + i] : 0.0f);
+            }
+            add_blocks(factors, lists[k / block_depth], wanted, blocks, chain);
+        }
+        for (std::size_t r = 0; r < Count; ++r)
+            for (std::size_t j = first; j < end; j += batch_size<float>)
+                store_batch(sums.from(r).first + (j - first),
+                    add_scaled(start.from(r).first + (j - first), scales.first + scales.stride * (j - first),
+                        load_batch(chain[r] + j)));
+        start = {sums.first, sums.stride};
+    } while (k < depth);
+}
+
+/// The product with a block_matrix.
+template <class Number>
+void multiply_blocks(std::size_t rows, row_span<float const> a, stored_matrix<float> const& b,
+    column_range columns, row_span<float const> start, row_span<float> sums, panel_order) noexcept
+{
+    auto const& matrix = *static_cast<block_matrix<Number> const*>(b.items);
+    constexpr std::size_t most_rows = 4;
+    kernel::blocks const parts{rows, most_rows};
+    std::size_t const end = columns.first + columns.count;
+    for (std::size_t first = columns.first, next; first < end; first = next) {
+        std::size_t const begin = first / strip_columns * strip_columns, offset = first - columns.first;
+        next = (std::min)(begin + strip_columns, end);
+        row_span<float const> const scales = b.scales == nullptr
+                                                 ? row_span<float const>{unit_scales<float>.data(), 0}
+                                                 : row_span<float const>{b.scales + first, 1};
+        block_list const* const lists = &list_of(matrix, b.depth, begin / block_columns, 0);
+        for (std::size_t part = 0; part < parts.count(); ++part) {
+            std::size_t const row = parts.begin(part);
+            with_count<1, most_rows>(parts.begin(part + 1) - row, [&](auto count) {
+                multiply_strip<count>(a.from(row), b.depth, lists, matrix.blocks, first - begin, next - begin,
+                    scales, {start.from(row).first + offset, start.stride},
+                    {sums.from(row).first + offset, sums.stride});
+            });
+        }
+    }
+}
+
+} // namespace detail
+} // namespace xloom::inline XLOOM_ABI::kernel
+
+XLOOM_END_FALSE_WARNINGS
 
 // ==== xloom/detail/kernel/byte_products.hpp ====
 // Rows rounded to bytes, and integer products of bytes, four for each lane of a batch of floats: exact, so
@@ -18284,66 +18591,38 @@ namespace xloom::inline XLOOM_ABI::kernel {
 
 namespace detail {
 
+/// The product with panels of Stored.
 template <class Stored>
-void multiply_narrow(std::size_t rows, row_span<float const> a, stored_panels<float> const& b,
-    row_span<float const> start, row_span<float> sums, panel_order order) noexcept
+void multiply_stored(std::size_t rows, row_span<float const> a, stored_matrix<float> const& b,
+    column_range columns, row_span<float const> start, row_span<float> sums, panel_order order) noexcept
 {
+    auto const panels = columns_of(b.template as<Stored>(), columns);
     if constexpr (std::is_same_v<Stored, four_weights>)
-        multiply_rounded<byte_products>(rows, a, b.template as<Stored>(), start, sums, order);
+        multiply_rounded<byte_products>(rows, a, panels, start, sums, order);
     else if constexpr (std::is_same_v<Stored, two_weights>)
-        multiply_rounded<pair_products>(rows, a, b.template as<Stored>(), start, sums, order);
+        multiply_rounded<pair_products>(rows, a, panels, start, sums, order);
     else
-        multiply<float>(rows, a, b.template as<Stored>(), start, sums, order);
+        multiply<float>(rows, a, panels, start, sums, order);
 }
 
-/// How a narrow type stores a column.
-struct narrow_format {
-    weight_storage storage;
-    bool has_scales; ///< one for each column
-};
-template <class Stored>
-inline constexpr narrow_format format_of{};
-template <>
-inline constexpr narrow_format format_of<float16>{weight_storage::float16, false};
-template <>
-inline constexpr narrow_format format_of<bfloat16>{weight_storage::bfloat16, false};
-template <>
-inline constexpr narrow_format format_of<std::int8_t>{weight_storage::int8, true};
-template <>
-inline constexpr narrow_format format_of<four_weights>{weight_storage::dynamic_int8, true};
-template <>
-inline constexpr narrow_format format_of<two_weights>{weight_storage::dynamic_bfloat16, false};
+template <class T, class Stored>
+inline constexpr stored_product<T> product_with = &multiply_stored<Stored>;
+template <class T>
+inline constexpr stored_product<T> product_with<T, T> = nullptr;
 
+/// True for integers, which have a scale for each column.
 template <class Stored>
-inline constexpr narrow_type<float> narrow_type_of{
-    format_of<Stored>.storage, sizeof(Stored), item_depth_of<Stored>, &multiply_narrow<Stored>};
-
-/// Returns f(std::type_identity) of the narrow type of a storage.
-template <class F>
-auto with_narrow_type(weight_storage storage, F const& f)
-{
-    if (storage == weight_storage::float16)
-        return f(std::type_identity<float16>());
-    if (storage == weight_storage::bfloat16)
-        return f(std::type_identity<bfloat16>());
-    if (storage == weight_storage::dynamic_int8)
-        return f(std::type_identity<four_weights>());
-    if (storage == weight_storage::dynamic_bfloat16)
-        return f(std::type_identity<two_weights>());
-    return f(std::type_identity<std::int8_t>());
-}
+inline constexpr bool has_scales =
+    std::is_same_v<Stored, std::int8_t> || std::is_same_v<Stored, four_weights>;
 
 /// Returns the scale that maps the largest magnitude of a column to 127; of a column whose scale would be
 /// subnormal, which a product takes for 0, the smallest normal number.
 template <class Item>
 float scale_of_column(strided_matrix<Item> from, std::size_t depth, std::size_t column) noexcept
 {
-    auto const at = [](std::size_t i) { return static_cast<std::ptrdiff_t>(i); };
     float largest = 0;
     for (std::size_t k = 0; k < depth; ++k)
-        largest = (std::max)(largest,
-            std::abs(
-                static_cast<float>(from.items[at(k) * from.depth_stride + at(column) * from.column_stride])));
+        largest = (std::max)(largest, std::abs(static_cast<float>(*from.at(k, column))));
     return largest == 0 ? 0 : (std::max)(largest / 127, (std::numeric_limits<float>::min)());
 }
 
@@ -18357,92 +18636,109 @@ std::int8_t round_to_scale(Item const& item, float scale) noexcept
     return static_cast<std::int8_t>(std::nearbyint(quotient));
 }
 
-} // namespace detail
-
-/// Mutable panels of a narrow type, the destination of pack_narrow_panels.
-struct narrow_panel_writer {
-    void* items;
-    std::size_t depth;
-    std::size_t columns;
-    float* scales; ///< of integers only
-    narrow_type<float> const* type;
-
-    stored_panels<float> packed() const noexcept
-    {
-        return {
-            panels<float, unsigned char>{static_cast<unsigned char*>(items), depth, columns, scales}, *type};
-    }
-};
-
-namespace detail {
-
-/// Allocates panels of Stored, which are initially zeros.
-template <class Stored>
-narrow_panel_writer take_narrow_panels(std::size_t depth, std::size_t columns, arena<float>& memory)
+/// Allocates the scales of a matrix, and computes them; null for types without scales.
+template <class Stored, class T, class Item>
+T* pack_scales(matrix_parts<Item> const& from, arena<T>& memory)
 {
-    std::size_t const depth_in_items = items_of_depth(depth, item_depth_of<Stored>),
-                      items = panel_items<float>(depth_in_items, columns),
-                      bytes =
-                          saturated_product(depth_in_items, whole_batches<float>(columns) * sizeof(Stored));
-    float* const numbers = memory.take(bytes / sizeof(float) + (bytes % sizeof(float) == 0 ? 0 : 1));
-    Stored* const first = reinterpret_cast<Stored*>(numbers);
-    if (!memory.only_counts())
-        std::uninitialized_value_construct_n(first, items);
-    float* const scales = format_of<Stored>.has_scales ? memory.take(whole_batches<float>(columns)) : nullptr;
-    return {first, depth, columns, scales, &narrow_type_of<Stored>};
-}
-
-template <class Stored>
-panel_writer<float, Stored> panels_of(narrow_panel_writer const& to) noexcept
-{
-    return {static_cast<Stored*>(to.items), to.depth, to.columns};
-}
-
-template <class Stored, class Item>
-void pack(strided_matrix<Item> from, std::size_t columns, narrow_panel_writer const& to,
-    std::size_t first_column) noexcept
-{
-    auto const to_panels = panels_of<Stored>(to);
-    if constexpr (std::is_same_v<Stored, two_weights>) {
-        pack_groups(from, columns, to_panels, first_column,
-            [](Item const& item, std::size_t) { return static_cast<bfloat16>(item); });
-    } else if constexpr (!format_of<Stored>.has_scales) {
-        pack_converted(from, to.depth, columns, to_panels, 0, first_column,
-            [](Item const& item, std::size_t) { return static_cast<Stored>(item); });
+    if constexpr (has_scales<Stored>) {
+        T* const scales = memory.take(whole_batches<T>(from.packed_columns()));
+        for (std::size_t part = 0; part < from.parts && !memory.only_counts(); ++part)
+            for (std::size_t j = 0; j < from.columns; ++j)
+                scales[part * from.stride + j] = scale_of_column(from.part(part), from.depth, j);
+        return scales;
     } else {
-        float* const scales = to.scales + first_column;
-        for (std::size_t j = 0; j < columns; ++j)
-            scales[j] = scale_of_column(from, to.depth, j);
-        auto const round = [scales](
-                               Item const& item, std::size_t j) { return round_to_scale(item, scales[j]); };
-        if constexpr (std::is_same_v<Stored, four_weights>)
-            pack_groups(from, columns, to_panels, first_column, [&](Item const& item, std::size_t j) {
-                return static_cast<std::uint8_t>(byte_offset + round(item, j));
-            });
-        else
-            pack_converted(from, to.depth, columns, to_panels, 0, first_column, round);
+        return nullptr;
     }
+}
+
+/// Returns a weight as the number that is stored, of a column with this scale if Stored has scales.
+template <class Stored, class T, class Item>
+auto stored_number(Item const& item, [[maybe_unused]] T const* scale) noexcept
+{
+    if constexpr (std::is_same_v<Stored, four_weights>)
+        return static_cast<std::uint8_t>(byte_offset + round_to_scale(item, *scale));
+    else if constexpr (std::is_same_v<Stored, two_weights>)
+        return static_cast<bfloat16>(item);
+    else if constexpr (has_scales<Stored>)
+        return round_to_scale(item, *scale);
+    else
+        return static_cast<Stored>(item);
+}
+
+/// Packs a matrix in panels of Stored.
+template <class Stored, class T, class Item>
+stored_matrix<T> pack_panels_of(matrix_parts<Item> const& from, arena<T>& memory)
+{
+    std::size_t const columns = from.packed_columns(), depth = from.depth,
+                      rows = items_of_depth(depth, item_depth_of<Stored>);
+    panel_writer<T, Stored> const to{
+        memory.template take_as<Stored>(rows, whole_batches<T>(columns)), depth, columns};
+    T const* const scales = pack_scales<Stored>(from, memory);
+    for (std::size_t part = 0; part < from.parts && !memory.only_counts(); ++part) {
+        std::size_t const first = part * from.stride;
+        auto const convert = [&](Item const& item, std::size_t column) {
+            return stored_number<Stored>(item, scales + (has_scales<Stored> ? first + column : 0));
+        };
+        if constexpr (item_depth_of<Stored> != 1)
+            pack_groups(from.part(part), from.columns, to, first, convert);
+        else
+            pack_converted(from.part(part), depth, from.columns, to, 0, first, convert);
+    }
+    return {panels<T, Stored>{to.items, depth, columns, scales}, product_with<T, Stored>};
+}
+
+/// Packs the blocks of a matrix that are not zeros; in panels, if most are not.
+template <class Number, class Item>
+stored_matrix<float> pack_blocks_of(matrix_parts<Item> const& from, arena<float>& memory)
+{
+    std::size_t count = 0;
+    for_each_block(from, [&](auto&&...) { ++count; });
+    std::size_t const all =
+        items_of_depth(from.packed_columns(), block_columns) * items_of_depth(from.depth, block_depth);
+    if (count > all - all / 8)
+        return pack_panels_of<Number>(from, memory);
+    stored_matrix<float> packed;
+    float const* const scales = pack_scales<Number>(from, memory);
+    packed.items = pack_blocks<Number>(from, count, memory, [&](Item const& item, std::size_t column) {
+        return stored_number<Number>(item, scales + (has_scales<Number> ? column : 0));
+    });
+    packed.depth = from.depth;
+    packed.columns = from.packed_columns();
+    packed.scales = scales;
+    packed.product = &multiply_blocks<Number>;
+    return packed;
 }
 
 } // namespace detail
 
-/// Allocates panels of a narrow type, which are initially zeros.
-inline narrow_panel_writer take_narrow_panels(
-    weight_storage storage, std::size_t depth, std::size_t columns, arena<float>& memory)
+/// Packs a matrix in a storage. An arena that only counts allocates what is needed for the matrix.
+template <class T, class Item>
+stored_matrix<T> pack_matrix(matrix_parts<Item> const& from, arena<T>& memory)
 {
-    return detail::with_narrow_type(storage, [&]<class Stored>(std::type_identity<Stored>) {
-        return detail::take_narrow_panels<Stored>(depth, columns, memory);
-    });
+    return detail::pack_panels_of<T>(from, memory);
 }
-
-/// Writes a matrix [to.depth, columns] into panels, to columns from first_column on.
 template <class Item>
-void pack_narrow_panels(strided_matrix<Item> from, std::size_t columns, narrow_panel_writer const& to,
-    std::size_t first_column) noexcept
+stored_matrix<float> pack_matrix(matrix_parts<Item> const& from, weight_storage storage, arena<float>& memory)
 {
-    detail::with_narrow_type(to.type->storage, [&]<class Stored>(std::type_identity<Stored>) {
-        detail::pack<Stored>(from, columns, to, first_column);
-    });
+    switch (storage) {
+    case weight_storage::float16:
+        return detail::pack_panels_of<float16>(from, memory);
+    case weight_storage::bfloat16:
+        return detail::pack_panels_of<bfloat16>(from, memory);
+    case weight_storage::int8:
+        return detail::pack_panels_of<std::int8_t>(from, memory);
+    case weight_storage::dynamic_int8:
+        return detail::pack_panels_of<four_weights>(from, memory);
+    case weight_storage::dynamic_bfloat16:
+        return detail::pack_panels_of<two_weights>(from, memory);
+    case weight_storage::block_sparse:
+        return detail::pack_blocks_of<float>(from, memory);
+    case weight_storage::block_sparse_int8:
+        return detail::pack_blocks_of<std::int8_t>(from, memory);
+    case weight_storage::full:
+        break;
+    }
+    return pack_matrix(from, memory);
 }
 
 } // namespace xloom::inline XLOOM_ABI::kernel
@@ -18516,10 +18812,17 @@ void for_each_item(tensor_ref<Item const> const& from, std::size_t axis, Item co
         for_each_item(from, axis + 1, first + static_cast<std::ptrdiff_t>(i) * from.stride(axis), f);
 }
 
-/// True if a type stores weights as integers of 8 bits.
+/// True if a storage has weights as integers of 8 bits.
 constexpr bool is_8_bits(weight_storage storage) noexcept
 {
-    return storage == weight_storage::int8 || storage == weight_storage::dynamic_int8;
+    return storage == weight_storage::int8 || storage == weight_storage::dynamic_int8 ||
+           storage == weight_storage::block_sparse_int8;
+}
+
+/// True if a storage has weights as they are.
+constexpr bool is_exact(weight_storage storage) noexcept
+{
+    return storage == weight_storage::full || storage == weight_storage::block_sparse;
 }
 
 /// True if a type stores a weight as a finite number, or as the infinity or NaN that it is.
@@ -18535,11 +18838,13 @@ inline bool is_stored_as(weight_storage storage, float weight) noexcept
 /// Requires that a storage is one of the enumerators.
 inline void check_is_storage(std::string_view op, weight_storage storage)
 {
-    if (static_cast<std::size_t>(storage) >= weight_storage_names.size())
-        fail<option_error>(op,
-            ": storage must be full, float16, bfloat16, int8, dynamic_int8 or dynamic_bfloat16, "
-            "but it is ",
-            static_cast<int>(storage), ". Choose one of them.");
+    if (static_cast<std::size_t>(storage) < weight_storages.size())
+        return;
+    std::string names(name_of(weight_storages.front()));
+    for (weight_storage const each : std::span(weight_storages).subspan(1))
+        names.append(each == weight_storages.back() ? " or " : ", ").append(name_of(each));
+    fail<option_error>(
+        op, ": storage must be ", names, ", but it is ", static_cast<int>(storage), ". Choose one of them.");
 }
 
 /// Requires that a type can store a matrix.
@@ -18547,7 +18852,7 @@ template <class Item>
 void check_stored(std::string_view op, weight_storage storage, std::string_view operand,
     tensor_ref<Item const> const& matrix)
 {
-    if (storage == weight_storage::full || !matrix.is_given())
+    if (is_exact(storage) || !matrix.is_given())
         return;
     for_each_item<Item>(matrix, 0, matrix.data(), [&](Item const& item) {
         if (auto const weight = static_cast<float>(item); !is_stored_as(storage, weight))
@@ -18574,39 +18879,32 @@ void check_storage(std::string_view op, weight_storage storage, Constants const&
     }
 }
 
-/// Packs weights in the type that computes.
-struct full_packing {};
-
-/// Packs weights of float in a narrow type.
-struct narrow_packing {
-    weight_storage storage;
-};
-
 /// Allocates panels, which are initially zeros.
 template <class T>
-kernel::panel_writer<T> take_panels(
-    full_packing, std::size_t depth, std::size_t columns, kernel::arena<T>& memory)
+kernel::panel_writer<T> take_panels(std::size_t depth, std::size_t columns, kernel::arena<T>& memory)
 {
     return {memory.take(depth, kernel::whole_batches<T>(columns)), depth, columns};
 }
-inline kernel::narrow_panel_writer take_panels(
-    narrow_packing packing, std::size_t depth, std::size_t columns, kernel::arena<float>& memory)
-{
-    return kernel::take_narrow_panels(packing.storage, depth, columns, memory);
-}
 
-/// Writes a matrix [to.depth, columns] into panels, to columns from first_column on.
+/// Packs weights in the type that computes.
+struct full_packing {};
+
+/// Packs weights of float in a storage.
+struct stored_packing {
+    weight_storage storage;
+};
+
 template <class T, class Item>
-void pack_columns(kernel::strided_matrix<Item> from, std::size_t columns, kernel::panel_writer<T> const& to,
-    std::size_t first_column = 0) noexcept
+kernel::stored_matrix<T> pack_matrix(
+    full_packing, kernel::matrix_parts<Item> const& from, kernel::arena<T>& memory)
 {
-    pack_panels(from, to.depth, columns, to, 0, first_column);
+    return kernel::pack_matrix(from, memory);
 }
 template <class Item>
-void pack_columns(kernel::strided_matrix<Item> from, std::size_t columns,
-    kernel::narrow_panel_writer const& to, std::size_t first_column = 0) noexcept
+kernel::stored_matrix<float> pack_matrix(
+    stored_packing packing, kernel::matrix_parts<Item> const& from, kernel::arena<float>& memory)
 {
-    pack_narrow_panels(from, columns, to, first_column);
+    return kernel::pack_matrix(from, packing.storage, memory);
 }
 
 } // namespace xloom::inline XLOOM_ABI::detail
@@ -18702,7 +19000,7 @@ struct training_packing {};
 template <class Packing>
 weight_storage storage_of(Packing packing) noexcept
 {
-    if constexpr (std::is_same_v<Packing, narrow_packing>)
+    if constexpr (std::is_same_v<Packing, stored_packing>)
         return packing.storage;
     else
         return weight_storage::full;
@@ -18768,11 +19066,11 @@ public:
     recurrent_weights(constants_type const& constants, options_type const& options = {})
         : recurrent_weights(Family::weights_name, constants, options, full_packing())
     {}
-    /// Packs matrices in a narrow type (docs/weights.md).
+    /// Packs matrices in a storage (docs/weights.md).
     ///
-    /// Errors    option_error: the type cannot hold one of their numbers.
+    /// Errors    option_error: the storage cannot hold one of their numbers.
     recurrent_weights(constants_type const& constants, options_type const& options, weight_storage storage)
-        requires kernel::has_narrow_storage<T>
+        requires kernel::has_storage_types<T>
         : recurrent_weights(with_packing(storage, false, [&](auto packing) -> recurrent_weights {
               return {Family::weights_name, constants, options, packing};
           }))
@@ -18783,7 +19081,8 @@ public:
     {}
 
     /// Packs other constants, in the same storage and orders. Allocates nothing if their sizes are the old
-    /// ones and no copy shares the memory; copies, and cells made of these weights, keep the old constants.
+    /// ones, in block storages the number of blocks, too, and no copy shares the memory; copies, and cells
+    /// made of these weights, keep the old constants.
     ///
     /// Errors    as the constructor's; the weights are then as before.
     void assign(constants_type const& constants, options_type const& options = {})
@@ -18833,9 +19132,9 @@ private:
     template <class F>
     static auto with_packing(weight_storage storage, bool is_for_training, F const& f)
     {
-        if constexpr (kernel::has_narrow_storage<T>)
+        if constexpr (kernel::has_storage_types<T>)
             if (storage != weight_storage::full)
-                return f(narrow_packing{storage});
+                return f(stored_packing{storage});
         return is_for_training ? f(training_packing()) : f(full_packing());
     }
 
@@ -18844,7 +19143,7 @@ private:
         std::string_view op, constants_type const& constants, options_type const& options, Packing packing)
     {
         checked_weights const checked = Family::check_constants(op, constants, options);
-        if constexpr (std::is_same_v<Packing, narrow_packing>)
+        if constexpr (std::is_same_v<Packing, stored_packing>)
             check_storage(op, packing.storage, constants);
         return checked;
     }
@@ -18942,15 +19241,18 @@ kernel::cell_parameters<T, Gates> pack_gates(Constants const& in, recurrent_widt
     std::size_t d, Packing packing, T* bias, kernel::arena<T>& memory, std::size_t R_gates = Gates)
 {
     std::size_t const I = sizes.I, H = sizes.H, stride = kernel::whole_batches<T>(H);
-    auto const W = take_panels(packing, I, Gates * stride, memory),
-               R = take_panels(packing, H, R_gates * stride, memory);
-    for (std::size_t gate = 0; gate < Gates && !memory.only_counts(); ++gate) {
-        pack_columns(across(in.W, d, gate * H, 0), H, W, gate * stride);
-        if (gate < R_gates)
-            pack_columns(across(in.R, d, gate * H, 0), H, R, gate * stride);
+    for (std::size_t gate = 0; gate < Gates && !memory.only_counts(); ++gate)
         load_bias(in.B, d, gate * H, (Gates + gate) * H, H, bias + gate * stride);
-    }
-    return {.I = I, .H = H, .gate_stride = stride, .W = W.packed(), .R = R.packed(), .bias = bias};
+    auto const pack = [&](auto const& from, std::size_t depth, std::size_t gates) {
+        return pack_matrix(
+            packing, kernel::matrix_parts(across(from, d, 0, 0), depth, H, gates, stride), memory);
+    };
+    return {.I = I,
+        .H = H,
+        .gate_stride = stride,
+        .W = pack(in.W, I, Gates),
+        .R = pack(in.R, H, R_gates),
+        .bias = bias};
 }
 
 /// Packs the rows of some gates of a tensor [D, gates H, ..], in the order of `gates`, for products with
@@ -18961,7 +19263,7 @@ kernel::panels<T> pack_transposed(tensor_ref<Item const> const& from, std::size_
     std::size_t first_column = 0)
 {
     std::size_t const stride = kernel::whole_batches<T>(H);
-    auto const to = take_panels(full_packing(), gates.size() * stride, columns, memory);
+    auto const to = take_panels(gates.size() * stride, columns, memory);
     for (std::size_t i = 0; i < gates.size() && !memory.only_counts(); ++i)
         pack_panels(along(from, d, gates[i] * H, first_column), H, columns, to, i * stride);
     return to.packed();
@@ -19156,28 +19458,18 @@ struct attn_lstm_family {
         if (!attends)
             return p;
         set_attention(p, checked.sizes);
-        std::size_t const stride = p.lstm.gate_stride;
-        auto const W = take_panels(packing, C, 4 * stride, memory), QW = take_panels(packing, H, A, memory),
-                   MW = take_panels(packing, E, A, memory);
-        if (!memory.only_counts()) {
-            for (std::size_t gate = 0; gate < 4; ++gate)
-                pack_columns(across(in.W, d, gate * H, I), H, W, gate * stride);
-            pack_columns(along(in.QW, d, 0), A, QW);
-            pack_columns(along(in.MW, d, 0), A, MW);
-        }
+        p.W_attention = pack_matrix(
+            packing, kernel::matrix_parts(across(in.W, d, 0, I), C, H, 4, p.lstm.gate_stride), memory);
+        auto const pack_rows = [&](auto const& from, std::size_t first, std::size_t depth,
+                                   std::size_t columns) {
+            return pack_matrix(packing, kernel::matrix_parts(along(from, d, first), depth, columns), memory);
+        };
+        p.QW = pack_rows(in.QW, 0, H, A);
+        p.MW = pack_rows(in.MW, 0, E, A);
         if (has_layer) {
-            auto const AW_h = take_panels(packing, H, C, memory),
-                       AW_context = take_panels(packing, E, C, memory);
-            if (!memory.only_counts()) {
-                pack_columns(along(in.AW, d, 0), C, AW_h);
-                pack_columns(along(in.AW, d, H), C, AW_context);
-            }
-            p.AW_h = AW_h.packed();
-            p.AW_context = AW_context.packed();
+            p.AW_h = pack_rows(in.AW, 0, H, C);
+            p.AW_context = pack_rows(in.AW, H, E, C);
         }
-        p.W_attention = W.packed();
-        p.QW = QW.packed();
-        p.MW = MW.packed();
         p.V = pack_score_weights<T>(in.V, d, A, memory);
         p.zeros = memory.take(kernel::whole_batches<T>((std::max)({A, E, C})));
         return p;
@@ -19194,8 +19486,7 @@ struct attn_lstm_family {
             return p;
         set_attention(p, checked.sizes);
         p.W_attention = pack_transposed<T>(in.W, d, H, lstm_family::gates, C, memory, I);
-        auto const QW = take_panels(full_packing(), A, H, memory),
-                   MW = take_panels(full_packing(), A, E, memory);
+        auto const QW = take_panels(A, H, memory), MW = take_panels(A, E, memory);
         T* const V = memory.take(kernel::whole_batches<T>(A));
         if (!memory.only_counts()) {
             pack_panels(across(in.QW, d, 0, 0), A, H, QW);
@@ -19203,8 +19494,7 @@ struct attn_lstm_family {
             load_row(in.V, d, 0, A, V);
         }
         if (has_layer) {
-            auto const AW_h = take_panels(full_packing(), C, H, memory),
-                       AW_context = take_panels(full_packing(), C, E, memory);
+            auto const AW_h = take_panels(C, H, memory), AW_context = take_panels(C, E, memory);
             if (!memory.only_counts()) {
                 pack_panels(across(in.AW, d, 0, 0), C, H, AW_h);
                 pack_panels(across(in.AW, d, H, 0), C, E, AW_context);
@@ -19259,7 +19549,7 @@ bool is_plain(gru_attributes<T> const& how) noexcept
 /// excludes Rb_h if linear_before_reset.
 template <class T>
 struct gru_parameters : cell_parameters<T, 3> {
-    stored_panels<T> R_h; ///< [H, gate_stride]
+    stored_matrix<T> R_h; ///< [H, gate_stride]
     T const* Rb_h;        ///< zeros unless linear_before_reset
     gru_attributes<T> how;
 
@@ -19416,7 +19706,7 @@ namespace detail {
 /// Returns the products of a row with panels of `Batches` batches, each sum in one dependency chain.
 template <std::size_t Batches, class T>
 XLOOM_ALWAYS_INLINE inline std::array<batch_t<T>, Batches> products_of(
-    T const* row, stored_panels<T> const& b) noexcept
+    T const* row, stored_matrix<T> const& b) noexcept
 {
     std::array<batch_t<T>, Batches> sums;
     sums.fill(batch_t<T>(T(0)));
@@ -19430,7 +19720,7 @@ XLOOM_ALWAYS_INLINE inline std::array<batch_t<T>, Batches> products_of(
 /// Returns the products of a row with the panels of z and r and with those of h, in one loop.
 template <std::size_t N, class T>
 XLOOM_ALWAYS_INLINE inline std::array<batch_t<T>, 3 * N> products_of_gru(
-    T const* row, stored_panels<T> const& R_zr, stored_panels<T> const& R_h) noexcept
+    T const* row, stored_matrix<T> const& R_zr, stored_matrix<T> const& R_h) noexcept
 {
     std::array<batch_t<T>, 2 * N> gates;
     std::array<batch_t<T>, N> next;
@@ -19453,7 +19743,7 @@ XLOOM_ALWAYS_INLINE inline std::array<batch_t<T>, 3 * N> products_of_gru(
 /// Returns bias + products of x.
 template <std::size_t Batches, class T>
 XLOOM_ALWAYS_INLINE inline std::array<batch_t<T>, Batches> sums_of_x(
-    T const* bias, T const* x, stored_panels<T> const& W) noexcept
+    T const* bias, T const* x, stored_matrix<T> const& W) noexcept
 {
     auto sums = products_of<Batches>(x, W);
     XLOOM_UNROLL(16)
@@ -19587,21 +19877,21 @@ small_step<Parameters> step_in_registers(Parameters const& p, F const& f) noexce
 template <class T>
 small_step<lstm_parameters<T>> small_step_of(lstm_parameters<T> const& p) noexcept
 {
-    if (!is_plain(p.how) || !p.R.is_full())
+    if (!is_plain(p.how) || !p.W.is_full() || !p.R.is_full())
         return nullptr;
     return detail::step_in_registers<4>(p, [](auto count) { return &detail::small_lstm_step<count, T>; });
 }
 template <class T>
 small_step<gru_parameters<T>> small_step_of(gru_parameters<T> const& p) noexcept
 {
-    if (!is_plain(p.how) || !p.R_h.is_full())
+    if (!is_plain(p.how) || !p.W.is_full() || !p.R.is_full() || !p.R_h.is_full())
         return nullptr;
     return detail::step_in_registers<3>(p, [](auto count) { return &detail::small_gru_step<count, T>; });
 }
 template <class T>
 small_step<rnn_parameters<T>> small_step_of(rnn_parameters<T> const& p) noexcept
 {
-    if (!is_plain(p.how) || !p.R.is_full())
+    if (!is_plain(p.how) || !p.W.is_full() || !p.R.is_full())
         return nullptr;
     return detail::step_in_registers<2>(p, [](auto count) { return &detail::small_rnn_step<count, T>; });
 }
@@ -27112,15 +27402,13 @@ struct gru_family : single_state_family,
         std::size_t const H = checked.sizes.H, stride = kernel::whole_batches<T>(H);
         T *const bias = memory.take(3 * stride), *const Rb_h = memory.take(stride);
         auto const gates = pack_gates<3>(in, checked.sizes, d, packing, bias, memory, 2);
-        auto const R_h = take_panels(packing, H, stride, memory);
-        if (!memory.only_counts()) {
-            pack_columns(across(in.R, d, h * H, 0), H, R_h);
-            if (in.B.is_given() && options.linear_before_reset) {
-                load_row(in.B, d, h * H, H, bias + h * stride);
-                load_row(in.B, d, (3 + h) * H, H, Rb_h);
-            }
+        auto const R_h =
+            pack_matrix(packing, kernel::matrix_parts(across(in.R, d, h * H, 0), H, H, 1, stride), memory);
+        if (!memory.only_counts() && in.B.is_given() && options.linear_before_reset) {
+            load_row(in.B, d, h * H, H, bias + h * stride);
+            load_row(in.B, d, (3 + h) * H, H, Rb_h);
         }
-        return {gates, R_h.packed(), Rb_h, attributes<T>(checked, options, d)};
+        return {gates, R_h, Rb_h, attributes<T>(checked, options, d)};
     }
 
     /// Packs direction d for the products with transposes.
@@ -46877,7 +47165,7 @@ template <class T>
 struct matrix_parameters {
     using number = T;
 
-    kernel::stored_panels<T> B;
+    kernel::stored_matrix<T> B;
     T const* bias;
 };
 
@@ -46897,14 +47185,11 @@ private:
         Packing packing, kernel::arena<T>& memory)
     {
         std::size_t const K = B.shape()[0], J = B.shape()[1];
-        auto const panels = take_panels(packing, K, J, memory);
         T* const row = memory.take(kernel::whole_batches<T>(J));
-        if (!memory.only_counts()) {
-            pack_columns(kernel::strided_matrix<T>{B.data(), B.stride(0), B.stride(1)}, J, panels);
-            for (std::size_t j = 0; j < J && bias.is_given(); ++j)
-                row[j] = bias.data()[static_cast<std::ptrdiff_t>(j) * bias.stride(0)];
-        }
-        return {panels.packed(), row};
+        for (std::size_t j = 0; j < J && bias.is_given() && !memory.only_counts(); ++j)
+            row[j] = bias.data()[static_cast<std::ptrdiff_t>(j) * bias.stride(0)];
+        kernel::strided_matrix<T> const items{B.data(), B.stride(0), B.stride(1)};
+        return {detail::pack_matrix(packing, kernel::matrix_parts(items, K, J), memory), row};
     }
 };
 
@@ -46927,14 +47212,14 @@ private:
         T const* const bias = matrix.bias;
         std::size_t const J = matrix.B.columns;
         std::size_t const rest = J % kernel::batch_size<T> == 0 ? 0 : J % width, whole = J - rest;
-        kernel::multiply<T>(rows, {A, a_stride}, matrix.B.columns_from(0, whole), {bias, 0}, {C, c_stride});
+        kernel::multiply_columns<T>(rows, {A, a_stride}, matrix.B, {0, whole}, {bias, 0}, {C, c_stride});
         if (rest == 0)
             return;
         // The last panel is wider than the remaining columns of C.
         std::array<T, most * width> last;
         for (std::size_t row = 0; row < rows; row += most) {
             std::size_t const count = (std::min)(most, rows - row);
-            kernel::multiply<T>(count, {A + row * a_stride, a_stride}, matrix.B.columns_from(whole, rest),
+            kernel::multiply_columns<T>(count, {A + row * a_stride, a_stride}, matrix.B, {whole, rest},
                 {bias + whole, 0}, {last.data(), width});
             for (std::size_t r = 0; r < count; ++r)
                 std::copy_n(last.data() + r * width, rest, C + (row + r) * c_stride + whole);
@@ -46975,29 +47260,29 @@ public:
     explicit packed_matrix(tensor_ref<T const> const& B, tensor_ref<T const> const& bias = {})
         : packed_(1, packer(B, bias, detail::full_packing()))
     {}
-    /// Packs B in a narrow type (docs/weights.md).
+    /// Packs B in a storage (docs/weights.md).
     ///
-    /// Errors    option_error: the type cannot hold one of its numbers.
+    /// Errors    option_error: the storage cannot hold one of its numbers.
     packed_matrix(tensor_ref<T const> const& B, tensor_ref<T const> const& bias, weight_storage storage)
-        requires kernel::has_narrow_storage<T>
-        : packed_(pack_stored(B, bias, storage))
+        requires kernel::has_storage_types<T>
+        : storage_(storage), packed_(pack_stored(B, bias))
     {}
 
-    /// Packs another matrix, in the same storage. Allocates nothing if its shape is the old one and no copy
-    /// shares the memory; copies keep the old matrix.
+    /// Packs another matrix, in the same storage. Allocates nothing if its shape is the old one, in block
+    /// storages the number of blocks, too, and no copy shares the memory; copies keep the old matrix.
     ///
     /// Errors    as the constructor's; the matrix is then as before.
     void assign(tensor_ref<T const> const& B, tensor_ref<T const> const& bias = {})
     {
-        if constexpr (kernel::has_narrow_storage<T>)
-            if (storage() != weight_storage::full)
-                return packed_.assign(1, packer(B, bias, detail::narrow_packing{storage()}));
+        if constexpr (kernel::has_storage_types<T>)
+            if (storage_ != weight_storage::full)
+                return packed_.assign(1, packer(B, bias, detail::stored_packing{storage_}));
         packed_.assign(1, packer(B, bias, detail::full_packing()));
     }
 
     std::size_t depth() const noexcept { return matrix().depth; }
     std::size_t columns() const noexcept { return matrix().columns; }
-    weight_storage storage() const noexcept { return matrix().storage(); }
+    weight_storage storage() const noexcept { return storage_; }
     /// Returns the number of bytes of the packed matrix, which all copies share.
     std::size_t bytes() const noexcept { return packed_.bytes(); }
 
@@ -47036,7 +47321,7 @@ private:
     auto packer(matrix_ref const& B, bias_ref const& bias, Packing packing) const
     {
         check_operands(B, bias);
-        if constexpr (std::is_same_v<Packing, detail::narrow_packing>)
+        if constexpr (std::is_same_v<Packing, detail::stored_packing>)
             detail::check_stored(op, packing.storage, "B", B);
         return [&B, &bias, packing, this](std::size_t, kernel::arena<T>& memory) {
             return level_.template functions<detail::pack_matrix_functions<T, Packing>>().pack(
@@ -47044,17 +47329,18 @@ private:
         };
     }
 
-    parameters pack_stored(matrix_ref const& B, bias_ref const& bias, weight_storage storage) const
+    parameters pack_stored(matrix_ref const& B, bias_ref const& bias) const
     {
-        detail::check_is_storage(op, storage);
-        return storage == weight_storage::full
+        detail::check_is_storage(op, storage_);
+        return storage_ == weight_storage::full
                    ? parameters(1, packer(B, bias, detail::full_packing()))
-                   : parameters(1, packer(B, bias, detail::narrow_packing{storage}));
+                   : parameters(1, packer(B, bias, detail::stored_packing{storage_}));
     }
 
-    kernel::stored_panels<T> const& matrix() const noexcept { return packed_[0].B; }
+    kernel::stored_matrix<T> const& matrix() const noexcept { return packed_[0].B; }
 
     [[no_unique_address]] detail::vector_level level_{};
+    weight_storage storage_ = weight_storage::full;
     parameters packed_;
 };
 

@@ -101,8 +101,7 @@ TEST_CASE("steps of lstm_cell, gru_cell and rnn_cell")
 TEST_CASE("steps of lstm_cell with weights of each storage")
 {
     constants const made(4);
-    for (weight_storage const storage : {weight_storage::float16, weight_storage::bfloat16,
-             weight_storage::int8, weight_storage::dynamic_int8, weight_storage::dynamic_bfloat16}) {
+    for (weight_storage const storage : weight_storages) {
         CAPTURE(name_of(storage));
         lstm_cell<float> cell(lstm_weights<float>({made.W, made.R, made.B}, {}, storage));
         std::array<float, H> h{}, c{};

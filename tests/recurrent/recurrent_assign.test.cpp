@@ -101,8 +101,7 @@ TEST_CASE_TEMPLATE(
     "assigned weights have the storage of the old ones", Family, lstm_family, gru_family, rnn_family)
 {
     recurrent_call<Family> const first(1, {3, 2, 4, 21}), next(2, {3, 2, 7, 21});
-    for (weight_storage const storage : {weight_storage::float16, weight_storage::bfloat16,
-             weight_storage::int8, weight_storage::dynamic_int8, weight_storage::dynamic_bfloat16}) {
+    for (weight_storage const storage : weight_storages) {
         auto weights = first.packed(storage);
         next.assign_to(weights);
         CHECK(weights.storage() == storage);

@@ -412,8 +412,9 @@ TEST_CASE_TEMPLATE(
     CHECK(error_of<Family>(weight_storage::dynamic_int8, std::numeric_limits<float>::infinity()) ==
           op + "dynamic_int8 requires finite weights, but one of R is inf. Use weight_storage::full.");
     CHECK(error_of<Family>(static_cast<weight_storage>(9), 0) ==
-          op.substr(0, op.size() - 8) + "storage must be full, float16, bfloat16, int8, dynamic_int8 or "
-                                        "dynamic_bfloat16, but it is 9. Choose one of them.");
+          op.substr(0, op.size() - 8) +
+              "storage must be full, float16, bfloat16, int8, dynamic_int8, "
+              "dynamic_bfloat16, block_sparse or block_sparse_int8, but it is 9. Choose one of them.");
     for (weight_storage const storage :
         {weight_storage::float16, weight_storage::bfloat16, weight_storage::dynamic_bfloat16})
         for (float const weight :

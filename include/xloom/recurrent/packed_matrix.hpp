@@ -21,7 +21,7 @@ template <class T>
 struct matrix_parameters {
     using number = T;
 
-    kernel::stored_panels<T> B;
+    kernel::stored_matrix<T> B;
     T const* bias;
 };
 
@@ -41,14 +41,11 @@ private:
         Packing packing, kernel::arena<T>& memory)
     {
         std::size_t const K = B.shape()[0], J = B.shape()[1];
-        auto const panels = take_panels(packing, K, J, memory);
         T* const row = memory.take(kernel::whole_batches<T>(J));
-        if (!memory.only_counts()) {
-            pack_columns(kernel::strided_matrix<T>{B.data(), B.stride(0), B.stride(1)}, J, panels);
-            for (std::size_t j = 0; j < J && bias.is_given(); ++j)
-                row[j] = bias.data()[static_cast<std::ptrdiff_t>(j) * bias.stride(0)];
-        }
-        return {panels.packed(), row};
+        for (std::size_t j = 0; j < J && bias.is_given() && !memory.only_counts(); ++j)
+            row[j] = bias.data()[static_cast<std::ptrdiff_t>(j) * bias.stride(0)];
+        kernel::strided_matrix<T> const items{B.data(), B.stride(0), B.stride(1)};
+        return {detail::pack_matrix(packing, kernel::matrix_parts(items, K, J), memory), row};
     }
 };
 
@@ -71,14 +68,14 @@ private:
         T const* const bias = matrix.bias;
         std::size_t const J = matrix.B.columns;
         std::size_t const rest = J % kernel::batch_size<T> == 0 ? 0 : J % width, whole = J - rest;
-        kernel::multiply<T>(rows, {A, a_stride}, matrix.B.columns_from(0, whole), {bias, 0}, {C, c_stride});
+        kernel::multiply_columns<T>(rows, {A, a_stride}, matrix.B, {0, whole}, {bias, 0}, {C, c_stride});
         if (rest == 0)
             return;
         // The last panel is wider than the remaining columns of C.
         std::array<T, most * width> last;
         for (std::size_t row = 0; row < rows; row += most) {
             std::size_t const count = (std::min)(most, rows - row);
-            kernel::multiply<T>(count, {A + row * a_stride, a_stride}, matrix.B.columns_from(whole, rest),
+            kernel::multiply_columns<T>(count, {A + row * a_stride, a_stride}, matrix.B, {whole, rest},
                 {bias + whole, 0}, {last.data(), width});
             for (std::size_t r = 0; r < count; ++r)
                 std::copy_n(last.data() + r * width, rest, C + (row + r) * c_stride + whole);
@@ -119,29 +116,29 @@ public:
     explicit packed_matrix(tensor_ref<T const> const& B, tensor_ref<T const> const& bias = {})
         : packed_(1, packer(B, bias, detail::full_packing()))
     {}
-    /// Packs B in a narrow type (docs/weights.md).
+    /// Packs B in a storage (docs/weights.md).
     ///
-    /// Errors    option_error: the type cannot hold one of its numbers.
+    /// Errors    option_error: the storage cannot hold one of its numbers.
     packed_matrix(tensor_ref<T const> const& B, tensor_ref<T const> const& bias, weight_storage storage)
-        requires kernel::has_narrow_storage<T>
-        : packed_(pack_stored(B, bias, storage))
+        requires kernel::has_storage_types<T>
+        : storage_(storage), packed_(pack_stored(B, bias))
     {}
 
-    /// Packs another matrix, in the same storage. Allocates nothing if its shape is the old one and no copy
-    /// shares the memory; copies keep the old matrix.
+    /// Packs another matrix, in the same storage. Allocates nothing if its shape is the old one, in block
+    /// storages the number of blocks, too, and no copy shares the memory; copies keep the old matrix.
     ///
     /// Errors    as the constructor's; the matrix is then as before.
     void assign(tensor_ref<T const> const& B, tensor_ref<T const> const& bias = {})
     {
-        if constexpr (kernel::has_narrow_storage<T>)
-            if (storage() != weight_storage::full)
-                return packed_.assign(1, packer(B, bias, detail::narrow_packing{storage()}));
+        if constexpr (kernel::has_storage_types<T>)
+            if (storage_ != weight_storage::full)
+                return packed_.assign(1, packer(B, bias, detail::stored_packing{storage_}));
         packed_.assign(1, packer(B, bias, detail::full_packing()));
     }
 
     std::size_t depth() const noexcept { return matrix().depth; }
     std::size_t columns() const noexcept { return matrix().columns; }
-    weight_storage storage() const noexcept { return matrix().storage(); }
+    weight_storage storage() const noexcept { return storage_; }
     /// Returns the number of bytes of the packed matrix, which all copies share.
     std::size_t bytes() const noexcept { return packed_.bytes(); }
 
@@ -180,7 +177,7 @@ private:
     auto packer(matrix_ref const& B, bias_ref const& bias, Packing packing) const
     {
         check_operands(B, bias);
-        if constexpr (std::is_same_v<Packing, detail::narrow_packing>)
+        if constexpr (std::is_same_v<Packing, detail::stored_packing>)
             detail::check_stored(op, packing.storage, "B", B);
         return [&B, &bias, packing, this](std::size_t, kernel::arena<T>& memory) {
             return level_.template functions<detail::pack_matrix_functions<T, Packing>>().pack(
@@ -188,17 +185,18 @@ private:
         };
     }
 
-    parameters pack_stored(matrix_ref const& B, bias_ref const& bias, weight_storage storage) const
+    parameters pack_stored(matrix_ref const& B, bias_ref const& bias) const
     {
-        detail::check_is_storage(op, storage);
-        return storage == weight_storage::full
+        detail::check_is_storage(op, storage_);
+        return storage_ == weight_storage::full
                    ? parameters(1, packer(B, bias, detail::full_packing()))
-                   : parameters(1, packer(B, bias, detail::narrow_packing{storage}));
+                   : parameters(1, packer(B, bias, detail::stored_packing{storage_}));
     }
 
-    kernel::stored_panels<T> const& matrix() const noexcept { return packed_[0].B; }
+    kernel::stored_matrix<T> const& matrix() const noexcept { return packed_[0].B; }
 
     [[no_unique_address]] detail::vector_level level_{};
+    weight_storage storage_ = weight_storage::full;
     parameters packed_;
 };
 

@@ -35,9 +35,7 @@ float narrow_weights()
 {
     xt::xtensor<float, 3> const X = {{{1}}, {{3}}}, W = {{{1}, {2}, {3}, {4}}};
     float sum = 0;
-    for (auto const storage :
-        {xloom::weight_storage::float16, xloom::weight_storage::bfloat16, xloom::weight_storage::int8,
-            xloom::weight_storage::dynamic_int8, xloom::weight_storage::dynamic_bfloat16})
+    for (auto const storage : xloom::weight_storages)
         sum += xloom::lstm(X, xloom::lstm_weights<float>({.W = W, .R = W}, {}, storage)).Y_h(0);
     return sum;
 }

@@ -11,7 +11,7 @@ XLOOM_BEGIN_FALSE_SHADOW
 
 namespace xloom::inline XLOOM_ABI {
 
-/// The type in which packed weights are stored. Activations, sums and biases are of the type that computes.
+/// How packed weights are stored. Activations, sums and biases are of the type that computes.
 ///
 /// full          the type that computes: float, or double for weights of double
 /// float16       half the memory, 11 significant bits, up to 65504; a larger finite weight is an option_error
@@ -23,15 +23,33 @@ namespace xloom::inline XLOOM_ABI {
 ///               max|x| < 2^-100; if one is not finite, the outputs are NaN
 /// dynamic_bfloat16  bfloat16, and each product rounds the vectors that it takes to bfloat16, too, to
 ///               nearest, ties to even; sums are of floats
+/// block_sparse  full, without the blocks of 8 outputs and 4 inputs that are zeros; all of a matrix of which
+///               more than 7/8 of the blocks are not. The results are those of full, but for the sign of
+///               zeros and for infinite and NaN inputs, which make no NaN of a zero that is not stored
+/// block_sparse_int8  int8 of the same blocks
 ///
 /// Weights are rounded once, to nearest, ties to even. A narrow type is for matrices that do not fit in a
 /// core's cache, where the time of a row is the time to read them.
-enum class weight_storage : unsigned char { full, float16, bfloat16, int8, dynamic_int8, dynamic_bfloat16 };
+enum class weight_storage : unsigned char {
+    full,
+    float16,
+    bfloat16,
+    int8,
+    dynamic_int8,
+    dynamic_bfloat16,
+    block_sparse,
+    block_sparse_int8
+};
+
+/// All storages, in the order of the enumerators.
+inline constexpr std::array<weight_storage, 8> weight_storages{weight_storage::full, weight_storage::float16,
+    weight_storage::bfloat16, weight_storage::int8, weight_storage::dynamic_int8,
+    weight_storage::dynamic_bfloat16, weight_storage::block_sparse, weight_storage::block_sparse_int8};
 
 namespace detail {
 
-inline constexpr std::array<std::string_view, 6> weight_storage_names{
-    "full", "float16", "bfloat16", "int8", "dynamic_int8", "dynamic_bfloat16"};
+inline constexpr std::array<std::string_view, weight_storages.size()> weight_storage_names{"full", "float16",
+    "bfloat16", "int8", "dynamic_int8", "dynamic_bfloat16", "block_sparse", "block_sparse_int8"};
 
 } // namespace detail
 

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <limits>
+#include <memory>
 
 #include <xloom/detail/core/compiler.hpp>
 #include <xloom/detail/core/tuning.hpp>
@@ -26,6 +27,19 @@ public:
     }
     /// Allocates `rows` rows of `columns` items.
     T* take(std::size_t rows, std::size_t columns) noexcept { return take(saturated_product(rows, columns)); }
+
+    /// Allocates rows of value-initialised items of another type, whose alignment is at most a cache line's.
+    template <class Other>
+    Other* take_as(std::size_t rows, std::size_t columns) noexcept
+    {
+        std::size_t const count = saturated_product(rows, columns),
+                          bytes = saturated_product(count, sizeof(Other));
+        Other* const items =
+            reinterpret_cast<Other*>(take(bytes / sizeof(T) + (bytes % sizeof(T) == 0 ? 0 : 1)));
+        if (!only_counts())
+            std::uninitialized_value_construct_n(items, count);
+        return items;
+    }
 
     bool only_counts() const noexcept { return items_ == nullptr; }
     /// Returns the number of items; the largest std::size_t if it is larger.

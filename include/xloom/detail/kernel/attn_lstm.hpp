@@ -19,11 +19,11 @@ struct attn_lstm_parameters {
 
     lstm_parameters<T> lstm;
     std::size_t A, E, C;
-    stored_panels<T> W_attention; ///< [C, 4 gate_stride]
-    stored_panels<T> QW;          ///< [H, A]
-    stored_panels<T> MW;          ///< [E, A]
-    stored_panels<T> AW_h;        ///< [H, L]
-    stored_panels<T> AW_context;  ///< [E, L]
+    stored_matrix<T> W_attention; ///< [C, 4 gate_stride]
+    stored_matrix<T> QW;          ///< [H, A]
+    stored_matrix<T> MW;          ///< [E, A]
+    stored_matrix<T> AW_h;        ///< [H, L]
+    stored_matrix<T> AW_context;  ///< [E, L]
     score_weights<T> V;
     T const* zeros; ///< as long as the widest row
     bool attends;   ///< false: a plain LSTM

@@ -26,7 +26,7 @@ public:
 
     /// Computes sums = start + a b: see multiply.
     template <class T>
-    void operator()(std::size_t rows, row_span<std::type_identity_t<T> const> a, stored_panels<T> const& b,
+    void operator()(std::size_t rows, row_span<std::type_identity_t<T> const> a, stored_matrix<T> const& b,
         row_span<std::type_identity_t<T> const> start, row_span<std::type_identity_t<T>> sums,
         panel_order order = panel_order::forwards) const
     {
@@ -39,9 +39,8 @@ public:
         policy_.for_each(parts, [&](std::size_t part) {
             auto const range = range_of_part(part, parts, groups);
             std::size_t const begin = range.begin * width, end = (std::min)(range.end * width, b.columns);
-            multiply<T>(rows, a, b.columns_from(begin, end - begin),
-                row_span<T const>{start.first + begin, start.stride},
-                row_span<T>{sums.first + begin, sums.stride}, order);
+            multiply_columns<T>(rows, a, b, {begin, end - begin}, {start.first + begin, start.stride},
+                {sums.first + begin, sums.stride}, order);
         });
     }
 
@@ -58,8 +57,8 @@ struct cell_parameters {
 
     std::size_t I, H;
     std::size_t gate_stride; ///< H rounded up to whole batches
-    stored_panels<T> W;      ///< [I, Gates gate_stride]
-    stored_panels<T> R;      ///< [H, Gates gate_stride]
+    stored_matrix<T> W;      ///< [I, Gates gate_stride]
+    stored_matrix<T> R;      ///< [H, Gates gate_stride]
     T const* bias;           ///< laid out as a row of sums
 
     /// Returns the stride of rows of sums.
@@ -95,7 +94,7 @@ public:
     void multiply_by(multiplier const& multiply) noexcept { multiply_ = multiply; }
     multiplier const& multiplication() const noexcept { return multiply_; }
 
-    stored_panels<T> const& W() const noexcept { return p_.W; }
+    stored_matrix<T> const& W() const noexcept { return p_.W; }
     std::size_t H() const noexcept { return p_.H; }
     T const* bias() const noexcept { return p_.bias; }
     std::size_t sums_stride() const noexcept { return p_.sums_stride(); }

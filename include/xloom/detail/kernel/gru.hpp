@@ -28,7 +28,7 @@ bool is_plain(gru_attributes<T> const& how) noexcept
 /// excludes Rb_h if linear_before_reset.
 template <class T>
 struct gru_parameters : cell_parameters<T, 3> {
-    stored_panels<T> R_h; ///< [H, gate_stride]
+    stored_matrix<T> R_h; ///< [H, gate_stride]
     T const* Rb_h;        ///< zeros unless linear_before_reset
     gru_attributes<T> how;
 

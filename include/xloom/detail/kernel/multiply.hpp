@@ -151,7 +151,7 @@ inline constexpr std::array<T, batch_size<T>> unit_scales = [] {
 template <class T>
 batch_t<T> add_scaled(T const* start, T const* scale, batch_t<T> const& sum) noexcept
 {
-    if constexpr (has_narrow_storage<T>)
+    if constexpr (has_storage_types<T>)
         return multiply_add(load_batch(scale), sum, load_batch(start));
     else
         return load_batch(start) + sum;
@@ -217,7 +217,7 @@ void multiply_tile(Rows a, panels<T, Stored> const& b, std::size_t panel, row_sp
     start.first += column;
     sums.first += column;
     row_span<T const> scales{nullptr, 0};
-    if constexpr (has_narrow_storage<T>)
+    if constexpr (has_storage_types<T>)
         scales = b.scales == nullptr ? row_span<T const>{unit_scales<T>.data(), 0}
                                      : row_span<T const>{b.scales + column, batch_size<T>};
     XLOOM_UNROLL(8)
@@ -333,14 +333,21 @@ void multiply(std::size_t rows, Rows a, panels<T, Stored> const& b, row_span<T c
     else
         detail::multiply_many(rows, a, b, start, sums, order);
 }
+/// Computes so the sums of some columns of b, which begin a panel; start and sums begin with the first one.
 template <class T>
-void multiply(std::size_t rows, row_span<T const> a, stored_panels<T> const& b, row_span<T const> start,
-    row_span<T> sums, panel_order order = panel_order::forwards) noexcept
+void multiply_columns(std::size_t rows, row_span<T const> a, stored_matrix<T> const& b, column_range columns,
+    row_span<T const> start, row_span<T> sums, panel_order order = panel_order::forwards) noexcept
 {
     if (b.is_full())
-        multiply<T>(rows, a, b.as(), start, sums, order);
+        multiply<T>(rows, a, columns_of(b.as(), columns), start, sums, order);
     else
-        b.narrow->multiply(rows, a, b, start, sums, order);
+        b.product(rows, a, b, columns, start, sums, order);
+}
+template <class T>
+void multiply(std::size_t rows, row_span<T const> a, stored_matrix<T> const& b, row_span<T const> start,
+    row_span<T> sums, panel_order order = panel_order::forwards) noexcept
+{
+    multiply_columns<T>(rows, a, b, {0, b.columns}, start, sums, order);
 }
 
 } // namespace xloom::inline XLOOM_ABI::kernel

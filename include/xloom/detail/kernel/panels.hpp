@@ -12,7 +12,6 @@
 
 #include <xloom/detail/core/policy.hpp>
 #include <xloom/detail/core/tuning.hpp>
-#include <xloom/detail/core/weight_storage.hpp>
 #include <xloom/detail/kernel/simd.hpp>
 
 namespace xloom::inline XLOOM_ABI::kernel {
@@ -24,6 +23,11 @@ inline constexpr std::size_t panel_batches = !has_simd<T> || sizeof(batch_t<T>) 
 template <class T>
 inline constexpr std::size_t panel_width = panel_batches<T> * batch_size<T>;
 
+/// Columns [first, first + count) of a matrix.
+struct column_range {
+    std::size_t first, count;
+};
+
 /// A matrix [depth, columns] in row-major panels, its columns padded to whole batches: panel p begins with
 /// column p * panel_width. The last panel is as wide as the remaining columns. A product widens Stored to T.
 template <class T, class Stored = T>
@@ -32,12 +36,6 @@ struct panels {
     std::size_t depth = 0;
     std::size_t columns = 0;
     T const* scales = nullptr; ///< a factor of each column, padded as the columns are; null: 1
-
-    /// Returns the columns from `first` on, which begin a panel, without those after `count`.
-    constexpr panels columns_from(std::size_t first, std::size_t count) const noexcept
-    {
-        return {items + first * depth, depth, count, scales == nullptr ? nullptr : scales + first};
-    }
 };
 
 /// Returns the width of the panel that begins with column `first` of `columns`.
@@ -58,6 +56,14 @@ inline constexpr std::size_t item_depth_of<Stored> = std::tuple_size_v<decltype(
 constexpr std::size_t items_of_depth(std::size_t depth, std::size_t item_depth) noexcept
 {
     return depth / item_depth + (depth % item_depth == 0 ? 0 : 1);
+}
+
+/// Returns some columns of panels, which begin a panel.
+template <class T, class Stored>
+constexpr panels<T, Stored> columns_of(panels<T, Stored> const& all, column_range columns) noexcept
+{
+    return {all.items + columns.first * items_of_depth(all.depth, item_depth_of<Stored>), all.depth,
+        columns.count, all.scales == nullptr ? nullptr : all.scales + columns.first};
 }
 
 /// Returns the number of items of panels [depth, columns].
@@ -85,6 +91,35 @@ struct strided_matrix {
     Item const* items;
     std::ptrdiff_t depth_stride;
     std::ptrdiff_t column_stride;
+
+    Item const* at(std::size_t k, std::size_t j) const noexcept
+    {
+        return items + static_cast<std::ptrdiff_t>(k) * depth_stride +
+               static_cast<std::ptrdiff_t>(j) * column_stride;
+    }
+};
+
+/// A strided matrix [depth, parts * columns], each of whose parts is packed with `stride` columns.
+template <class Item>
+struct matrix_parts {
+    strided_matrix<Item> all;
+    std::size_t depth;
+    std::size_t columns; ///< of a part
+    std::size_t parts, stride;
+
+    matrix_parts(strided_matrix<Item> const& whole, std::size_t rows, std::size_t columns_of_part) noexcept
+        : matrix_parts(whole, rows, columns_of_part, 1, columns_of_part)
+    {}
+    matrix_parts(strided_matrix<Item> const& whole, std::size_t rows, std::size_t columns_of_part,
+        std::size_t count, std::size_t packed_columns_of_part) noexcept
+        : all(whole), depth(rows), columns(columns_of_part), parts(count), stride(packed_columns_of_part)
+    {}
+
+    std::size_t packed_columns() const noexcept { return parts * stride; }
+    strided_matrix<Item> part(std::size_t number) const noexcept
+    {
+        return {all.at(0, number * columns), all.depth_stride, all.column_stride};
+    }
 };
 
 /// Mutable panels, the destination of pack_panels.
@@ -203,65 +238,40 @@ void with_count(std::size_t count, F const& f)
     f(std::integral_constant<std::size_t, Most>());
 }
 
-/// True for numbers whose weights may be stored in a narrow type.
+/// True for numbers whose matrices may be stored otherwise than as panels of them.
 template <class T>
-inline constexpr bool has_narrow_storage = std::same_as<T, float>;
+inline constexpr bool has_storage_types = std::same_as<T, float>;
 
 template <class T>
-struct stored_panels;
+struct stored_matrix;
 
-/// A function that computes sums = start + a b: see multiply.
+/// A function that computes sums = start + a b for some columns of b: see multiply.
 template <class T>
-using stored_product = void (*)(std::size_t rows, row_span<T const> a, stored_panels<T> const& b,
-    row_span<T const> start, row_span<T> sums, panel_order order) noexcept;
+using stored_product = void (*)(std::size_t rows, row_span<T const> a, stored_matrix<T> const& b,
+    column_range columns, row_span<T const> start, row_span<T> sums, panel_order order) noexcept;
 
-/// A narrow type, and the product with panels of it.
+/// A constant matrix [depth, columns] in panels of T, or as `items` that a product of its own knows.
 template <class T>
-struct narrow_type {
-    weight_storage storage;
-    std::size_t item_bytes;
-    std::size_t item_depth; ///< the numbers of a column that an item holds
-    stored_product<T> multiply;
-};
-
-/// Panels [depth, columns] of T, or of a narrow type.
-template <class T>
-struct stored_panels {
+struct stored_matrix {
     void const* items = nullptr;
     std::size_t depth = 0;
     std::size_t columns = 0;
-    T const* scales = nullptr;              ///< as in panels
-    narrow_type<T> const* narrow = nullptr; ///< null: T
+    T const* scales = nullptr;           ///< as in panels
+    stored_product<T> product = nullptr; ///< null: panels of T
 
-    stored_panels() = default;
-    stored_panels(panels<T> const& full) : items(full.items), depth(full.depth), columns(full.columns) {}
+    stored_matrix() = default;
     template <class Stored>
-    stored_panels(panels<T, Stored> const& all, narrow_type<T> const& type)
-        : items(all.items), depth(all.depth), columns(all.columns), scales(all.scales), narrow(&type)
+    stored_matrix(panels<T, Stored> const& all, stored_product<T> of_stored = nullptr)
+        : items(all.items), depth(all.depth), columns(all.columns), scales(all.scales), product(of_stored)
     {}
 
-    bool is_full() const noexcept { return narrow == nullptr; }
-    weight_storage storage() const noexcept { return is_full() ? weight_storage::full : narrow->storage; }
+    bool is_full() const noexcept { return product == nullptr; }
 
-    /// Returns the panels in the type that they are stored in.
+    /// Returns panels of the type that they are stored in.
     template <class Stored = T>
     panels<T, Stored> as() const noexcept
     {
         return {static_cast<Stored const*>(items), depth, columns, scales};
-    }
-
-    /// Returns the columns from `first` on, which begin a panel, without those after `count`.
-    stored_panels columns_from(std::size_t first, std::size_t count) const noexcept
-    {
-        if (is_full())
-            return as().columns_from(first, count);
-        stored_panels part = *this;
-        part.items = static_cast<unsigned char const*>(items) +
-                     first * items_of_depth(depth, narrow->item_depth) * narrow->item_bytes;
-        part.columns = count;
-        if (scales != nullptr)
-            part.scales = scales + first;
-        return part;
     }
 };
 

@@ -34,7 +34,7 @@ namespace detail {
 /// Returns the products of a row with panels of `Batches` batches, each sum in one dependency chain.
 template <std::size_t Batches, class T>
 XLOOM_ALWAYS_INLINE inline std::array<batch_t<T>, Batches> products_of(
-    T const* row, stored_panels<T> const& b) noexcept
+    T const* row, stored_matrix<T> const& b) noexcept
 {
     std::array<batch_t<T>, Batches> sums;
     sums.fill(batch_t<T>(T(0)));
@@ -48,7 +48,7 @@ XLOOM_ALWAYS_INLINE inline std::array<batch_t<T>, Batches> products_of(
 /// Returns the products of a row with the panels of z and r and with those of h, in one loop.
 template <std::size_t N, class T>
 XLOOM_ALWAYS_INLINE inline std::array<batch_t<T>, 3 * N> products_of_gru(
-    T const* row, stored_panels<T> const& R_zr, stored_panels<T> const& R_h) noexcept
+    T const* row, stored_matrix<T> const& R_zr, stored_matrix<T> const& R_h) noexcept
 {
     std::array<batch_t<T>, 2 * N> gates;
     std::array<batch_t<T>, N> next;
@@ -71,7 +71,7 @@ XLOOM_ALWAYS_INLINE inline std::array<batch_t<T>, 3 * N> products_of_gru(
 /// Returns bias + products of x.
 template <std::size_t Batches, class T>
 XLOOM_ALWAYS_INLINE inline std::array<batch_t<T>, Batches> sums_of_x(
-    T const* bias, T const* x, stored_panels<T> const& W) noexcept
+    T const* bias, T const* x, stored_matrix<T> const& W) noexcept
 {
     auto sums = products_of<Batches>(x, W);
     XLOOM_UNROLL(16)
@@ -205,21 +205,21 @@ small_step<Parameters> step_in_registers(Parameters const& p, F const& f) noexce
 template <class T>
 small_step<lstm_parameters<T>> small_step_of(lstm_parameters<T> const& p) noexcept
 {
-    if (!is_plain(p.how) || !p.R.is_full())
+    if (!is_plain(p.how) || !p.W.is_full() || !p.R.is_full())
         return nullptr;
     return detail::step_in_registers<4>(p, [](auto count) { return &detail::small_lstm_step<count, T>; });
 }
 template <class T>
 small_step<gru_parameters<T>> small_step_of(gru_parameters<T> const& p) noexcept
 {
-    if (!is_plain(p.how) || !p.R_h.is_full())
+    if (!is_plain(p.how) || !p.W.is_full() || !p.R.is_full() || !p.R_h.is_full())
         return nullptr;
     return detail::step_in_registers<3>(p, [](auto count) { return &detail::small_gru_step<count, T>; });
 }
 template <class T>
 small_step<rnn_parameters<T>> small_step_of(rnn_parameters<T> const& p) noexcept
 {
-    if (!is_plain(p.how) || !p.R.is_full())
+    if (!is_plain(p.how) || !p.W.is_full() || !p.R.is_full())
         return nullptr;
     return detail::step_in_registers<2>(p, [](auto count) { return &detail::small_rnn_step<count, T>; });
 }

@@ -100,28 +100,18 @@ struct attn_lstm_family {
         if (!attends)
             return p;
         set_attention(p, checked.sizes);
-        std::size_t const stride = p.lstm.gate_stride;
-        auto const W = take_panels(packing, C, 4 * stride, memory), QW = take_panels(packing, H, A, memory),
-                   MW = take_panels(packing, E, A, memory);
-        if (!memory.only_counts()) {
-            for (std::size_t gate = 0; gate < 4; ++gate)
-                pack_columns(across(in.W, d, gate * H, I), H, W, gate * stride);
-            pack_columns(along(in.QW, d, 0), A, QW);
-            pack_columns(along(in.MW, d, 0), A, MW);
-        }
+        p.W_attention = pack_matrix(
+            packing, kernel::matrix_parts(across(in.W, d, 0, I), C, H, 4, p.lstm.gate_stride), memory);
+        auto const pack_rows = [&](auto const& from, std::size_t first, std::size_t depth,
+                                   std::size_t columns) {
+            return pack_matrix(packing, kernel::matrix_parts(along(from, d, first), depth, columns), memory);
+        };
+        p.QW = pack_rows(in.QW, 0, H, A);
+        p.MW = pack_rows(in.MW, 0, E, A);
         if (has_layer) {
-            auto const AW_h = take_panels(packing, H, C, memory),
-                       AW_context = take_panels(packing, E, C, memory);
-            if (!memory.only_counts()) {
-                pack_columns(along(in.AW, d, 0), C, AW_h);
-                pack_columns(along(in.AW, d, H), C, AW_context);
-            }
-            p.AW_h = AW_h.packed();
-            p.AW_context = AW_context.packed();
+            p.AW_h = pack_rows(in.AW, 0, H, C);
+            p.AW_context = pack_rows(in.AW, H, E, C);
         }
-        p.W_attention = W.packed();
-        p.QW = QW.packed();
-        p.MW = MW.packed();
         p.V = pack_score_weights<T>(in.V, d, A, memory);
         p.zeros = memory.take(kernel::whole_batches<T>((std::max)({A, E, C})));
         return p;
@@ -138,8 +128,7 @@ struct attn_lstm_family {
             return p;
         set_attention(p, checked.sizes);
         p.W_attention = pack_transposed<T>(in.W, d, H, lstm_family::gates, C, memory, I);
-        auto const QW = take_panels(full_packing(), A, H, memory),
-                   MW = take_panels(full_packing(), A, E, memory);
+        auto const QW = take_panels(A, H, memory), MW = take_panels(A, E, memory);
         T* const V = memory.take(kernel::whole_batches<T>(A));
         if (!memory.only_counts()) {
             pack_panels(across(in.QW, d, 0, 0), A, H, QW);
@@ -147,8 +136,7 @@ struct attn_lstm_family {
             load_row(in.V, d, 0, A, V);
         }
         if (has_layer) {
-            auto const AW_h = take_panels(full_packing(), C, H, memory),
-                       AW_context = take_panels(full_packing(), C, E, memory);
+            auto const AW_h = take_panels(C, H, memory), AW_context = take_panels(C, E, memory);
             if (!memory.only_counts()) {
                 pack_panels(across(in.AW, d, 0, 0), C, H, AW_h);
                 pack_panels(across(in.AW, d, H, 0), C, E, AW_context);

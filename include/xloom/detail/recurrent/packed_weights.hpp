@@ -103,7 +103,7 @@ struct training_packing {};
 template <class Packing>
 weight_storage storage_of(Packing packing) noexcept
 {
-    if constexpr (std::is_same_v<Packing, narrow_packing>)
+    if constexpr (std::is_same_v<Packing, stored_packing>)
         return packing.storage;
     else
         return weight_storage::full;
@@ -169,11 +169,11 @@ public:
     recurrent_weights(constants_type const& constants, options_type const& options = {})
         : recurrent_weights(Family::weights_name, constants, options, full_packing())
     {}
-    /// Packs matrices in a narrow type (docs/weights.md).
+    /// Packs matrices in a storage (docs/weights.md).
     ///
-    /// Errors    option_error: the type cannot hold one of their numbers.
+    /// Errors    option_error: the storage cannot hold one of their numbers.
     recurrent_weights(constants_type const& constants, options_type const& options, weight_storage storage)
-        requires kernel::has_narrow_storage<T>
+        requires kernel::has_storage_types<T>
         : recurrent_weights(with_packing(storage, false, [&](auto packing) -> recurrent_weights {
               return {Family::weights_name, constants, options, packing};
           }))
@@ -184,7 +184,8 @@ public:
     {}
 
     /// Packs other constants, in the same storage and orders. Allocates nothing if their sizes are the old
-    /// ones and no copy shares the memory; copies, and cells made of these weights, keep the old constants.
+    /// ones, in block storages the number of blocks, too, and no copy shares the memory; copies, and cells
+    /// made of these weights, keep the old constants.
     ///
     /// Errors    as the constructor's; the weights are then as before.
     void assign(constants_type const& constants, options_type const& options = {})
@@ -234,9 +235,9 @@ private:
     template <class F>
     static auto with_packing(weight_storage storage, bool is_for_training, F const& f)
     {
-        if constexpr (kernel::has_narrow_storage<T>)
+        if constexpr (kernel::has_storage_types<T>)
             if (storage != weight_storage::full)
-                return f(narrow_packing{storage});
+                return f(stored_packing{storage});
         return is_for_training ? f(training_packing()) : f(full_packing());
     }
 
@@ -245,7 +246,7 @@ private:
         std::string_view op, constants_type const& constants, options_type const& options, Packing packing)
     {
         checked_weights const checked = Family::check_constants(op, constants, options);
-        if constexpr (std::is_same_v<Packing, narrow_packing>)
+        if constexpr (std::is_same_v<Packing, stored_packing>)
             check_storage(op, packing.storage, constants);
         return checked;
     }
@@ -343,15 +344,18 @@ kernel::cell_parameters<T, Gates> pack_gates(Constants const& in, recurrent_widt
     std::size_t d, Packing packing, T* bias, kernel::arena<T>& memory, std::size_t R_gates = Gates)
 {
     std::size_t const I = sizes.I, H = sizes.H, stride = kernel::whole_batches<T>(H);
-    auto const W = take_panels(packing, I, Gates * stride, memory),
-               R = take_panels(packing, H, R_gates * stride, memory);
-    for (std::size_t gate = 0; gate < Gates && !memory.only_counts(); ++gate) {
-        pack_columns(across(in.W, d, gate * H, 0), H, W, gate * stride);
-        if (gate < R_gates)
-            pack_columns(across(in.R, d, gate * H, 0), H, R, gate * stride);
+    for (std::size_t gate = 0; gate < Gates && !memory.only_counts(); ++gate)
         load_bias(in.B, d, gate * H, (Gates + gate) * H, H, bias + gate * stride);
-    }
-    return {.I = I, .H = H, .gate_stride = stride, .W = W.packed(), .R = R.packed(), .bias = bias};
+    auto const pack = [&](auto const& from, std::size_t depth, std::size_t gates) {
+        return pack_matrix(
+            packing, kernel::matrix_parts(across(from, d, 0, 0), depth, H, gates, stride), memory);
+    };
+    return {.I = I,
+        .H = H,
+        .gate_stride = stride,
+        .W = pack(in.W, I, Gates),
+        .R = pack(in.R, H, R_gates),
+        .bias = bias};
 }
 
 /// Packs the rows of some gates of a tensor [D, gates H, ..], in the order of `gates`, for products with
@@ -362,7 +366,7 @@ kernel::panels<T> pack_transposed(tensor_ref<Item const> const& from, std::size_
     std::size_t first_column = 0)
 {
     std::size_t const stride = kernel::whole_batches<T>(H);
-    auto const to = take_panels(full_packing(), gates.size() * stride, columns, memory);
+    auto const to = take_panels(gates.size() * stride, columns, memory);
     for (std::size_t i = 0; i < gates.size() && !memory.only_counts(); ++i)
         pack_panels(along(from, d, gates[i] * H, first_column), H, columns, to, i * stride);
     return to.packed();

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstddef>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -16,7 +17,7 @@
 #include <xloom/detail/core/small_float.hpp>
 #include <xloom/detail/core/weight_storage.hpp>
 #include <xloom/detail/kernel/arena.hpp>
-#include <xloom/detail/kernel/quantized.hpp>
+#include <xloom/detail/kernel/pack_matrix.hpp>
 #include <xloom/detail/tensor/tensor_ref.hpp>
 
 namespace xloom::inline XLOOM_ABI::detail {
@@ -88,10 +89,17 @@ void for_each_item(tensor_ref<Item const> const& from, std::size_t axis, Item co
         for_each_item(from, axis + 1, first + static_cast<std::ptrdiff_t>(i) * from.stride(axis), f);
 }
 
-/// True if a type stores weights as integers of 8 bits.
+/// True if a storage has weights as integers of 8 bits.
 constexpr bool is_8_bits(weight_storage storage) noexcept
 {
-    return storage == weight_storage::int8 || storage == weight_storage::dynamic_int8;
+    return storage == weight_storage::int8 || storage == weight_storage::dynamic_int8 ||
+           storage == weight_storage::block_sparse_int8;
+}
+
+/// True if a storage has weights as they are.
+constexpr bool is_exact(weight_storage storage) noexcept
+{
+    return storage == weight_storage::full || storage == weight_storage::block_sparse;
 }
 
 /// True if a type stores a weight as a finite number, or as the infinity or NaN that it is.
@@ -107,11 +115,13 @@ inline bool is_stored_as(weight_storage storage, float weight) noexcept
 /// Requires that a storage is one of the enumerators.
 inline void check_is_storage(std::string_view op, weight_storage storage)
 {
-    if (static_cast<std::size_t>(storage) >= weight_storage_names.size())
-        fail<option_error>(op,
-            ": storage must be full, float16, bfloat16, int8, dynamic_int8 or dynamic_bfloat16, "
-            "but it is ",
-            static_cast<int>(storage), ". Choose one of them.");
+    if (static_cast<std::size_t>(storage) < weight_storages.size())
+        return;
+    std::string names(name_of(weight_storages.front()));
+    for (weight_storage const each : std::span(weight_storages).subspan(1))
+        names.append(each == weight_storages.back() ? " or " : ", ").append(name_of(each));
+    fail<option_error>(
+        op, ": storage must be ", names, ", but it is ", static_cast<int>(storage), ". Choose one of them.");
 }
 
 /// Requires that a type can store a matrix.
@@ -119,7 +129,7 @@ template <class Item>
 void check_stored(std::string_view op, weight_storage storage, std::string_view operand,
     tensor_ref<Item const> const& matrix)
 {
-    if (storage == weight_storage::full || !matrix.is_given())
+    if (is_exact(storage) || !matrix.is_given())
         return;
     for_each_item<Item>(matrix, 0, matrix.data(), [&](Item const& item) {
         if (auto const weight = static_cast<float>(item); !is_stored_as(storage, weight))
@@ -146,39 +156,32 @@ void check_storage(std::string_view op, weight_storage storage, Constants const&
     }
 }
 
-/// Packs weights in the type that computes.
-struct full_packing {};
-
-/// Packs weights of float in a narrow type.
-struct narrow_packing {
-    weight_storage storage;
-};
-
 /// Allocates panels, which are initially zeros.
 template <class T>
-kernel::panel_writer<T> take_panels(
-    full_packing, std::size_t depth, std::size_t columns, kernel::arena<T>& memory)
+kernel::panel_writer<T> take_panels(std::size_t depth, std::size_t columns, kernel::arena<T>& memory)
 {
     return {memory.take(depth, kernel::whole_batches<T>(columns)), depth, columns};
 }
-inline kernel::narrow_panel_writer take_panels(
-    narrow_packing packing, std::size_t depth, std::size_t columns, kernel::arena<float>& memory)
-{
-    return kernel::take_narrow_panels(packing.storage, depth, columns, memory);
-}
 
-/// Writes a matrix [to.depth, columns] into panels, to columns from first_column on.
+/// Packs weights in the type that computes.
+struct full_packing {};
+
+/// Packs weights of float in a storage.
+struct stored_packing {
+    weight_storage storage;
+};
+
 template <class T, class Item>
-void pack_columns(kernel::strided_matrix<Item> from, std::size_t columns, kernel::panel_writer<T> const& to,
-    std::size_t first_column = 0) noexcept
+kernel::stored_matrix<T> pack_matrix(
+    full_packing, kernel::matrix_parts<Item> const& from, kernel::arena<T>& memory)
 {
-    pack_panels(from, to.depth, columns, to, 0, first_column);
+    return kernel::pack_matrix(from, memory);
 }
 template <class Item>
-void pack_columns(kernel::strided_matrix<Item> from, std::size_t columns,
-    kernel::narrow_panel_writer const& to, std::size_t first_column = 0) noexcept
+kernel::stored_matrix<float> pack_matrix(
+    stored_packing packing, kernel::matrix_parts<Item> const& from, kernel::arena<float>& memory)
 {
-    pack_narrow_panels(from, columns, to, first_column);
+    return kernel::pack_matrix(from, packing.storage, memory);
 }
 
 } // namespace xloom::inline XLOOM_ABI::detail

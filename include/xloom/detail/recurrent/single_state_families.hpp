@@ -112,15 +112,13 @@ struct gru_family : single_state_family,
         std::size_t const H = checked.sizes.H, stride = kernel::whole_batches<T>(H);
         T *const bias = memory.take(3 * stride), *const Rb_h = memory.take(stride);
         auto const gates = pack_gates<3>(in, checked.sizes, d, packing, bias, memory, 2);
-        auto const R_h = take_panels(packing, H, stride, memory);
-        if (!memory.only_counts()) {
-            pack_columns(across(in.R, d, h * H, 0), H, R_h);
-            if (in.B.is_given() && options.linear_before_reset) {
-                load_row(in.B, d, h * H, H, bias + h * stride);
-                load_row(in.B, d, (3 + h) * H, H, Rb_h);
-            }
+        auto const R_h =
+            pack_matrix(packing, kernel::matrix_parts(across(in.R, d, h * H, 0), H, H, 1, stride), memory);
+        if (!memory.only_counts() && in.B.is_given() && options.linear_before_reset) {
+            load_row(in.B, d, h * H, H, bias + h * stride);
+            load_row(in.B, d, (3 + h) * H, H, Rb_h);
         }
-        return {gates, R_h.packed(), Rb_h, attributes<T>(checked, options, d)};
+        return {gates, R_h, Rb_h, attributes<T>(checked, options, d)};
     }
 
     /// Packs direction d for the products with transposes.
