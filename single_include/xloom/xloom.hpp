@@ -5044,11 +5044,6 @@ constexpr bool is_same_memory(memory_block const& a, memory_block const& b)
            a.layout.strides == b.layout.strides;
 }
 
-constexpr bool is_same_traversal(traversal const& a, traversal const& b)
-{
-    return is_same_memory(a.memory, b.memory) && a.axis == b.axis && a.reverse == b.reverse;
-}
-
 /// The name of an operand in error texts and its memory, which must outlive it. An operand that is written
 /// may be the same tensor as one that is read if both have one `may_be`, which is the name if it is omitted.
 class operand_memory {
@@ -5701,7 +5696,7 @@ std::array<bool, K> join_in_place(std::array<traversal, M> const& input_traversa
     std::array<bool, K> is_in_place{};
     detail::for_each_leaf(outputs, [&](auto k, auto& output) {
         detail::for_each_leaf(inputs, [&](auto m, auto& input) {
-            if (detail::is_same_traversal(output_traversals[k], input_traversals[m])) {
+            if (detail::is_same_memory(output_traversals[k].memory, input_traversals[m].memory)) {
                 is_in_place[k] = true;
                 detail::share_element(input, output);
             }
@@ -16649,7 +16644,7 @@ constexpr void check_not_transposed(std::string_view op, std::size_t gates, shap
     auto const is_transposed = [&](shape const& dims, std::size_t H) {
         return dims[1] != gates * H && dims[2] == gates * H;
     };
-    bool const is_R_transposed = is_transposed(*R, (*R)[1]) && (*R)[1] != gates * (*R)[2];
+    bool const is_R_transposed = is_transposed(*R, (*R)[1]);
     bool const is_W_transposed = is_transposed(*W, is_R_transposed ? (*R)[1] : (*R)[2]);
     if (is_W_transposed || is_R_transposed)
         fail<shape_error>(op, ": the axis of the gates must come before the last one in W and R, but W is ",
@@ -39287,7 +39282,7 @@ void check_write_indices(std::string_view op, Indices const& indices, std::size_
 {
     if (!indices.is_given())
         return;
-    if (indices.rank() != 1 || indices.shape() != shape{B})
+    if (indices.shape() != shape{B})
         fail<shape_error>(op, ": write_indices must have the shape [B] = [", B, "], but it is ",
             indices.shape(), ". Give one index for each batch entry.");
     auto const is_valid = [&](std::int64_t index) {
@@ -40781,10 +40776,10 @@ constexpr dim width_of_heads(
 
 /// Requires that the last dimension of decay or beta is one of two numbers, if all are known.
 constexpr void check_last_dim(
-    std::string_view operand, partial_type const& type, dim const& one, dim const& other)
+    std::string_view operand, partial_type const& type, std::int64_t one, dim const& other)
 {
     dim const last = dim_of(type, 2);
-    if (last.has_value() && one.has_value() && other.has_value() && last != one && last != other)
+    if (last.has_value() && other.has_value() && last != one && last != other)
         fail<shape_error>("xloom::infer_linear_attention: the last dimension of ", operand, " must be ", one,
             " or ", other, ", but ", operand, " is ", type, ". Correct it.");
 }
@@ -41141,7 +41136,7 @@ constexpr recurrent_outputs infer_recurrent(std::string_view function, partial_t
 {
     check_sequences(function, X, is_batch_first);
     dim const D = walked ? dim(direction_count(*walked)) : unknown;
-    dim const H = hidden_size && *hidden_size > 0 ? dim(*hidden_size) : unknown;
+    dim const H = hidden_size.value_or(0) > 0 ? dim(*hidden_size) : unknown;
     bool const is_known = X.shape().has_rank();
     dim const T = is_known ? X.shape()[is_batch_first ? 1 : 0] : unknown;
     dim const N = is_known ? X.shape()[is_batch_first ? 0 : 1] : unknown;

@@ -173,6 +173,20 @@ TEST_CASE("a body may read the output elements of earlier iterations from the te
     }
 }
 
+TEST_CASE("a tensor without items may be an input and an output along different axes")
+{
+    auto x = xt::xtensor<double, 4>::from_shape({2, 0, 4, 2});
+    int calls = 0;
+    auto const body = [&](auto const& x_t, auto const& y_t) {
+        CHECK(xloom::shape(x_t.shape().begin(), x_t.shape().end()) == xloom::shape{0, 4, 2});
+        CHECK(xloom::shape(y_t.shape().begin(), y_t.shape().end()) == xloom::shape{2, 0, 4});
+        ++calls;
+    };
+    scan_into(
+        body, std::tuple(), x, x, {.scan_output_axes = {3}, .scan_output_directions = {direction::reverse}});
+    CHECK(calls == 2);
+}
+
 TEST_CASE("what a body throws leaves the elements of earlier iterations written")
 {
     for_each_layout(5, [&](auto& x, std::size_t axis) {

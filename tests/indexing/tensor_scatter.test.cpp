@@ -192,6 +192,11 @@ TEST_CASE("what is refused, with the cache unchanged even if it is moved in")
         "for "
         "each batch entry.",
         {.write_indices = three}, {});
+    xt::xtensor<std::int64_t, 2> const column = {{0}, {0}};
+    refuse(update, shape_kind,
+        "xloom::tensor_scatter: write_indices must have the shape [B] = [2], but it is [2, 1]. Give one "
+        "index for each batch entry.",
+        {.write_indices = column}, {});
     refuse(update, index_kind,
         "xloom::tensor_scatter: in linear mode write_indices must be in [0, 2], so that the update fits, but "
         "write_indices[1] is 3. Correct it, or use the circular mode.",

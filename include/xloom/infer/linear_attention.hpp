@@ -61,10 +61,10 @@ constexpr dim width_of_heads(
 
 /// Requires that the last dimension of decay or beta is one of two numbers, if all are known.
 constexpr void check_last_dim(
-    std::string_view operand, partial_type const& type, dim const& one, dim const& other)
+    std::string_view operand, partial_type const& type, std::int64_t one, dim const& other)
 {
     dim const last = dim_of(type, 2);
-    if (last.has_value() && one.has_value() && other.has_value() && last != one && last != other)
+    if (last.has_value() && other.has_value() && last != one && last != other)
         fail<shape_error>("xloom::infer_linear_attention: the last dimension of ", operand, " must be ", one,
             " or ", other, ", but ", operand, " is ", type, ". Correct it.");
 }

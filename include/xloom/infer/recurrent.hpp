@@ -79,7 +79,7 @@ constexpr recurrent_outputs infer_recurrent(std::string_view function, partial_t
 {
     check_sequences(function, X, is_batch_first);
     dim const D = walked ? dim(direction_count(*walked)) : unknown;
-    dim const H = hidden_size && *hidden_size > 0 ? dim(*hidden_size) : unknown;
+    dim const H = hidden_size.value_or(0) > 0 ? dim(*hidden_size) : unknown;
     bool const is_known = X.shape().has_rank();
     dim const T = is_known ? X.shape()[is_batch_first ? 1 : 0] : unknown;
     dim const N = is_known ? X.shape()[is_batch_first ? 0 : 1] : unknown;

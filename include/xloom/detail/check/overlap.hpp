@@ -28,11 +28,6 @@ constexpr bool is_same_memory(memory_block const& a, memory_block const& b)
            a.layout.strides == b.layout.strides;
 }
 
-constexpr bool is_same_traversal(traversal const& a, traversal const& b)
-{
-    return is_same_memory(a.memory, b.memory) && a.axis == b.axis && a.reverse == b.reverse;
-}
-
 /// The name of an operand in error texts and its memory, which must outlive it. An operand that is written
 /// may be the same tensor as one that is read if both have one `may_be`, which is the name if it is omitted.
 class operand_memory {

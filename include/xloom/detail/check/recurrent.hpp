@@ -44,7 +44,7 @@ constexpr void check_not_transposed(std::string_view op, std::size_t gates, shap
     auto const is_transposed = [&](shape const& dims, std::size_t H) {
         return dims[1] != gates * H && dims[2] == gates * H;
     };
-    bool const is_R_transposed = is_transposed(*R, (*R)[1]) && (*R)[1] != gates * (*R)[2];
+    bool const is_R_transposed = is_transposed(*R, (*R)[1]);
     bool const is_W_transposed = is_transposed(*W, is_R_transposed ? (*R)[1] : (*R)[2]);
     if (is_W_transposed || is_R_transposed)
         fail<shape_error>(op, ": the axis of the gates must come before the last one in W and R, but W is ",

@@ -62,7 +62,7 @@ void check_write_indices(std::string_view op, Indices const& indices, std::size_
 {
     if (!indices.is_given())
         return;
-    if (indices.rank() != 1 || indices.shape() != shape{B})
+    if (indices.shape() != shape{B})
         fail<shape_error>(op, ": write_indices must have the shape [B] = [", B, "], but it is ",
             indices.shape(), ". Give one index for each batch entry.");
     auto const is_valid = [&](std::int64_t index) {

@@ -182,7 +182,7 @@ std::array<bool, K> join_in_place(std::array<traversal, M> const& input_traversa
     std::array<bool, K> is_in_place{};
     detail::for_each_leaf(outputs, [&](auto k, auto& output) {
         detail::for_each_leaf(inputs, [&](auto m, auto& input) {
-            if (detail::is_same_traversal(output_traversals[k], input_traversals[m])) {
+            if (detail::is_same_memory(output_traversals[k].memory, input_traversals[m].memory)) {
                 is_in_place[k] = true;
                 detail::share_element(input, output);
             }
