@@ -39,11 +39,18 @@ constexpr void check_three_axes(std::string_view function, std::string_view oper
 /// Returns a dimension of a tensor of a known rank; else unknown.
 constexpr dim dim_of(partial_type const& type, std::size_t axis)
 {
-    return type.is_tensor() && type.shape().has_rank() ? type.shape()[axis] : unknown;
+    if (!type.is_tensor() || !type.shape().has_rank())
+        return unknown;
+    return type.shape()[axis];
 }
 
 /// Returns the known one of two dimensions that must be equal.
-constexpr dim either(dim const& a, dim const& b) { return a.has_value() || b.is_unknown() ? a : b; }
+constexpr dim either(dim const& a, dim const& b)
+{
+    if (a.has_value() || b.is_unknown())
+        return a;
+    return b;
+}
 
 /// Returns the width of each of `heads` heads in the last dimension of an operand.
 constexpr dim width_of_heads(

@@ -112,7 +112,9 @@ constexpr void check_mergeable(subject const& about, Known const& inferred, Know
 constexpr dim merge_dim(dim const& inferred, dim const& declared)
 {
     check_mergeable({"merge_dim", "the dimension"}, inferred, declared);
-    return inferred.has_value() || declared.is_unknown() ? inferred : declared;
+    if (inferred.has_value() || declared.is_unknown())
+        return inferred;
+    return declared;
 }
 
 /// Merges two shapes dimension by dimension. An unknown rank adds nothing.
