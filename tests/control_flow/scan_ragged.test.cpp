@@ -138,6 +138,12 @@ TEST_CASE("scan_ragged: errors")
         "has "
         "the shape [7]. Give it a row for each segment.",
         xloom::shape_error);
+    auto const keep = [](auto const& state, double) { return xloom::scan_step{state}; };
+    CHECK_THROWS_WITH_AS(xloom::scan_ragged(keep, xt::xarray<double>(0), x, splits_tensor{0, 11}),
+        "xloom::scan_ragged: axis 0 of a state must be the segments, of which row_splits has 1, but init[0] "
+        "has "
+        "the shape []. Give it a row for each segment.",
+        xloom::shape_error);
     auto y = xt::xtensor<double, 1>::from_shape({10});
     auto const body = [](double& a, double b, double& c) { c = a += b; };
     CHECK_THROWS_AS(xloom::scan_ragged_into(body, h, x, splits, y), xloom::shape_error);

@@ -136,6 +136,10 @@ TEST_CASE("errors, before anything is written")
         "is "
         "[1]. Give each as many axes.",
         shape_error);
+    CHECK_THROWS_WITH_AS(take_along_axis(any_rank(5), indices_of_any_rank(0)),
+        "xloom::take_along_axis: x and indices must have one rank, at least 1, but x is [] and indices is "
+        "[]. Give each as many axes.",
+        shape_error);
     CHECK_THROWS_WITH_AS(take_along_axis(x, matrix{{0}, {0}, {0}}),
         "xloom::take_along_axis: x and indices must be equally long along every axis but the indexed one, or "
         "one of them 1, but axis 0 has 2 in x [2, 3] and 3 in indices [3, 1] (options.axis -1). Give it one "

@@ -43,6 +43,24 @@ constexpr bool keys_tell_what_queries_do_not()
     return of.output == floats({3, 7, 4}) && of.present_state == floats({3, 2, 4, 1});
 }
 
+constexpr bool what_is_no_tensor_tells_nothing()
+{
+    auto const query = floats({unknown, "T", unknown});
+    auto const of = infer_linear_attention({.query = query,
+                                               .key = sequence_of(floats({3, 7, 8})),
+                                               .value = sequence_of(floats({3, 7, 2})),
+                                               .past_state = sequence_of(halves({3, 2, 4, 1}))},
+        {}, heads);
+    return of.output == query && of.present_state == floats({unknown, 2, unknown, unknown});
+}
+
+constexpr bool a_state_without_an_element_type_has_that_of_query()
+{
+    auto const of = infer_linear_attention(
+        {.query = halves({2, 1, 12}), .past_state = tensor_type(element_type::undefined)}, {}, heads);
+    return of.present_state == halves({2, 2, 3, unknown});
+}
+
 constexpr bool convolutions_follow()
 {
     auto const of = infer_causal_conv({.input = floats({"B", 8, "L"}), .weight = floats({8, 1, 4})});
@@ -62,6 +80,8 @@ TEST_CASE("infer_linear_attention and infer_causal_conv: shapes and types")
     CHECK(always_holds<shapes_follow>());
     CHECK(always_holds<the_state_has_a_type_of_its_own>());
     CHECK(always_holds<keys_tell_what_queries_do_not>());
+    CHECK(always_holds<what_is_no_tensor_tells_nothing>());
+    CHECK(always_holds<a_state_without_an_element_type_has_that_of_query>());
     CHECK(always_holds<convolutions_follow>());
 }
 
@@ -77,10 +97,22 @@ TEST_CASE("infer_linear_attention: errors")
             {}, of);
     };
     CHECK_NOTHROW(infer(floats({1, 2, 12}), floats({1, 2, 6}), floats({1, 2, 1})));
+    CHECK_NOTHROW(infer(floats({1, 2, 12}), floats({1, 2, 2}), floats({1, 2, 2})));
+    CHECK_NOTHROW(infer_linear_attention(
+        {.query = floats({1, 2, unknown}), .decay = floats({1, 2, 6})}, {}, heads)); // d_k may be 3
     CHECK_THROWS_WITH_AS(infer(floats({1, 2, 12}), {}, {}, {.q_num_heads = 3, .kv_num_heads = 2}),
         "xloom::infer_linear_attention: q_num_heads must be a positive multiple of kv_num_heads, but they "
         "are "
         "3 and 2. Correct them.",
+        option_error);
+    CHECK_NOTHROW(infer(floats({1, 2, 6}), {}, {}, {.q_num_heads = 1, .kv_num_heads = 1}));
+    CHECK_THROWS_WITH_AS(infer(floats({1, 2, 12}), {}, {}, {.kv_num_heads = 1}),
+        "xloom::infer_linear_attention: q_num_heads must be a positive multiple of kv_num_heads, but they "
+        "are 0 and 1. Correct them.",
+        option_error);
+    CHECK_THROWS_WITH_AS(infer(floats({1, 2, 12}), {}, {}, {.q_num_heads = 4}),
+        "xloom::infer_linear_attention: q_num_heads must be a positive multiple of kv_num_heads, but they "
+        "are 4 and 0. Correct them.",
         option_error);
     CHECK_THROWS_WITH_AS(infer(floats({1, 2, 10})),
         "xloom::infer_linear_attention: the last dimension of query must be a multiple of q_num_heads = 4, "

@@ -117,6 +117,17 @@ constexpr bool types_merge()
            merge_type(sequence_of(untyped), sequence_of(float_tensor({2}))) == sequence_of(float_tensor({2}));
 }
 
+constexpr bool what_agrees_is_mergeable()
+{
+    return is_mergeable(untyped, float_tensor({2})) &&
+           is_mergeable(float_tensor({unknown, "N"}), float_tensor({2, "M"})) &&
+           is_mergeable(tensor_type(undefined), float_tensor({2})) &&
+           !is_mergeable(float_tensor({2}), float_sparse({2})) &&
+           !is_mergeable(float_tensor({2}), tensor_type(double_, {2})) &&
+           !is_mergeable(float_tensor({2}), float_tensor({2, 2})) &&
+           !is_mergeable(float_tensor({2}), float_tensor({3}));
+}
+
 constexpr bool a_body_declares_more()
 {
     type_list const given{tensor_type(int64), untyped, float_tensor({3})};
@@ -163,6 +174,7 @@ TEST_CASE("merge: rules beyond the official tests")
     CHECK(always_holds<an_unknown_rank_is_not_a_scalar>());
     CHECK(always_holds<the_longest_shapes_merge>());
     CHECK(always_holds<types_merge>());
+    CHECK(always_holds<what_agrees_is_mergeable>());
     CHECK(always_holds<a_body_declares_more>());
 }
 

@@ -105,7 +105,9 @@ constexpr bool traps()
            !is_allowed(loop, 25, sequence_of(sequence_of(tensor_type(float_)))) &&
            !is_allowed(loop, 25, optional_of(sequence_of(sequence_of(tensor_type(float_))))) &&
            !is_allowed(loop, 25, sparse_tensor_type(float_)) && !is_allowed(loop, 25, untyped) &&
-           !is_allowed(loop, 25, tensor_type(undefined)) && !is_allowed(loop, 25, sequence_of(untyped)) &&
+           !is_allowed(loop, 25, tensor_type(undefined)) &&
+           !is_allowed(loop, 25, static_cast<element_type>(element_type_count)) &&
+           !is_allowed(loop, 25, sequence_of(untyped)) &&
            !is_allowed(onnx_operator::scan, 25, sequence_of(tensor_type(float_))) &&
            is_allowed(loop, 1, tensor_type(string, {2, "N", unknown}));
 }

@@ -310,7 +310,31 @@ TEST_CASE("linear_attention: errors, before anything is written")
         "xloom::linear_attention: q_num_heads must be query's axis of heads, but it is 3 and query is [2, 3, "
         "4, 2]. Leave it out.",
         option_error);
+    CHECK_NOTHROW(xloom::linear_attention(
+        with_heads, kv, kv, {.decay = heads}, {.q_num_heads = 4, .update_rule = update_rule::gated}));
+    xt::xtensor<double, 4> const no_heads = xt::zeros<double>({2, 3, 0, 2});
+    CHECK_THROWS_WITH_AS(xloom::linear_attention(with_heads, no_heads, no_heads, {}, {}),
+        "xloom::linear_attention: the number of query heads must be a multiple of that of key heads, but "
+        "they are 4 and 0. Correct one of them.",
+        option_error);
+    CHECK_THROWS_WITH_AS(xloom::linear_attention(no_heads, kv, kv, {}, {}),
+        "xloom::linear_attention: the number of query heads must be a multiple of that of key heads, but "
+        "they are 0 and 2. Correct one of them.",
+        option_error);
+    std::size_t const width = std::size_t{1} << (std::numeric_limits<std::size_t>::digits / 2 - 1);
+    auto const wide = xt::xtensor<double, 4>::from_shape({1, 0, 1, width});
+    std::string const too_wide =
+        "xloom::linear_attention: operands and results must fit in memory, but B = 1, T = 0, q_num_heads = "
+        "1, kv_num_heads = 1, d_k = " +
+        std::to_string(width) + " and d_v = " + std::to_string(width) + ". Choose smaller sizes.";
+    CHECK_THROWS_WITH_AS(xloom::linear_attention(wide, wide, wide, {}, {.update_rule = update_rule::linear}),
+        too_wide.c_str(), shape_error);
     packed_type output = xt::ones<double>({2, 3, 12});
+    xt::xarray<double> const flat = xt::zeros<double>({6, 8});
+    CHECK_THROWS_WITH_AS(xloom::linear_attention_into(flat, key, value, {}, {.output = output}, options),
+        "xloom::linear_attention_into: query must have the shape [B, T, Hq d_k], or [B, T, Hq, d_k] with an "
+        "axis of heads, but query is [6, 8]. Give it that shape.",
+        shape_error);
     xt::xtensor<double, 4> state = xt::ones<double>({2, 2, 2, 3});
     xt::xtensor<double, 4> wrong_state = xt::ones<double>({2, 2, 2, 2});
     auto const gates_view = xt::view(output, xt::all(), xt::all(), xt::range(0, 2));

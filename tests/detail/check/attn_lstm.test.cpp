@@ -58,6 +58,13 @@ constexpr bool sizes_that_can_be_counted()
     return are(wide, E, E, E, false);
 }
 
+/// Without attention there is no memory, whatever S is.
+constexpr bool no_memory_has_any_size()
+{
+    detail::check_memory_sizes("xloom::attn_lstm", {}, 1, (std::numeric_limits<std::size_t>::max)());
+    return true;
+}
+
 constexpr bool no_attention()
 {
     recurrent_widths const none = check(shape{1, 8, 2}, std::nullopt, std::nullopt, std::nullopt);
@@ -103,6 +110,8 @@ TEST_CASE("check_attention tells A, E and C")
     CHECK(widths_of_attention());
     static_assert(sizes_that_can_be_counted());
     CHECK(sizes_that_can_be_counted());
+    static_assert(no_memory_has_any_size());
+    CHECK(no_memory_has_any_size());
     static_assert(no_attention());
     CHECK(no_attention());
 }
