@@ -96,7 +96,7 @@ foreach(fails_to nothing install)
   endif()
 endforeach()
 
-foreach(command "bench scan" coverage debian-package demo docs "example pendulum" fuzz gallery "matrix avx2" "onnx-compile model.onnx"
+foreach(command "bench scan" coverage debian-package demo docs "example pendulum" fuzz gallery "matrix avx2" mcdc "onnx-compile model.onnx"
     "onnx-run model.onnx" "onnx-test ." "real-models --quick" release-files test test-cmake test-dispatch test-mpi test-onnx text-reader tidy
     torch-test wasm)
   execute_process(COMMAND bash -c "scripts/${command}" WORKING_DIRECTORY ${SCRATCH}/tree OUTPUT_VARIABLE printed ERROR_VARIABLE printed)
