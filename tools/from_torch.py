@@ -5,7 +5,7 @@
     tools/from_torch.py model.pt weights.json --prefix encoder.rnn.    # the module model.encoder.rnn
 
 The file is {"op_type": "GRU", "linear_before_reset": 1, "layers": [{"W": ..., "R": ..., "B": ...}, ...]}: ONNX's names, a tensor being nested
-lists of numbers; B is omitted with bias=False. In Python, write("weights.json", model.encoder.rnn.state_dict()) does the same.
+lists of numbers; B is omitted with bias=False, and the layers of an LSTM with proj_size have a "projection". In Python, write("weights.json", model.encoder.rnn.state_dict()) does the same.
 """
 
 import argparse
@@ -21,9 +21,8 @@ def to_onnx(state_dict, prefix="", nonlinearity="tanh", batch_first=False):
     if "weight_ih_l0" not in tensors:
         found = [name[: -len("weight_ih_l0")] for name in state_dict if name.endswith("weight_ih_l0")]
         raise ValueError(f"there is no {prefix}weight_ih_l0; the prefixes of recurrent modules are {found}")
-    if "weight_hr_l0" in tensors:
-        raise ValueError(f"there is {prefix}weight_hr_l0, but ONNX's LSTM has no proj_size")
-    kind = KINDS[len(tensors["weight_hh_l0"]) // len(tensors["weight_hh_l0"][0])]
+    hidden = tensors.get("weight_hr_l0", tensors["weight_hh_l0"])[0]
+    kind = KINDS[len(tensors["weight_hh_l0"]) // len(hidden)]
 
     def reordered(rows):
         H = len(rows) // len(GATES[kind])
@@ -34,6 +33,8 @@ def to_onnx(state_dict, prefix="", nonlinearity="tanh", batch_first=False):
         forward = f"_l{len(layers)}"
         ends = [end for end in (forward, forward + "_reverse") if "weight_ih" + end in tensors]
         layer = {name: [reordered(tensors[weight + end]) for end in ends] for name, weight in (("W", "weight_ih"), ("R", "weight_hh"))}
+        if "weight_hr" + forward in tensors:
+            layer["projection"] = [tensors["weight_hr" + end] for end in ends]
         if "bias_ih" + forward in tensors:
             layer["B"] = [reordered(tensors["bias_ih" + end]) + reordered(tensors["bias_hh" + end]) for end in ends]
         layers.append(layer)

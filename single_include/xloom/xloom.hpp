@@ -15075,9 +15075,12 @@ struct cell_parameters {
     std::size_t I, H;
     std::size_t gate_stride; ///< H rounded up to whole batches
     stored_matrix<T> W;      ///< [I, Gates gate_stride]
-    stored_matrix<T> R;      ///< [H, Gates gate_stride]
+    stored_matrix<T> R;      ///< [K, Gates gate_stride]
     T const* bias;           ///< laid out as a row of sums
 
+    /// Returns the length of h: H, or that of a projection.
+    std::size_t K() const noexcept { return R.depth; }
+    std::size_t h_stride() const noexcept { return whole_batches<T>(K()); }
     /// Returns the stride of rows of sums.
     std::size_t sums_stride() const noexcept { return row_stride<T>(Gates * gate_stride); }
     /// Returns the multiply-adds of a row and a step.
@@ -15092,7 +15095,7 @@ auto const& attributes_of(Parameters const& p)
     return p.how;
 }
 
-/// The state h of a batch's rows, and the recurrent product. Each cell adds its step.
+/// The state h [rows, K] of a batch's rows, and the recurrent product. Each cell adds its step.
 template <class Parameters>
 class cell_rows {
 public:
@@ -15101,11 +15104,11 @@ public:
 
     /// Allocates memory for `rows` rows; an arena without memory only adds up the size.
     cell_rows(parameters const& p, std::size_t rows, arena<T>& memory)
-        : p_(p), h_(memory.take(rows, p.gate_stride))
+        : p_(p), h_(memory.take(rows, p.h_stride()))
     {}
 
-    T* h(std::size_t row) const noexcept { return h_ + row * p_.gate_stride; }
-    row_span<T const> h_of_all() const noexcept { return {h_, p_.gate_stride}; }
+    T* h(std::size_t row) const noexcept { return h_ + row * p_.h_stride(); }
+    row_span<T const> h_of_all() const noexcept { return {h_, p_.h_stride()}; }
 
     /// Multiplies by `multiply` from now on.
     void multiply_by(multiplier const& multiply) noexcept { multiply_ = multiply; }
@@ -15113,6 +15116,7 @@ public:
 
     stored_matrix<T> const& W() const noexcept { return p_.W; }
     std::size_t H() const noexcept { return p_.H; }
+    std::size_t K() const noexcept { return p_.K(); }
     T const* bias() const noexcept { return p_.bias; }
     std::size_t sums_stride() const noexcept { return p_.sums_stride(); }
 
@@ -15160,8 +15164,17 @@ bool is_plain(lstm_attributes<T> const& how) noexcept
 /// The constants of one direction. The gates are i, o, f, c.
 template <class T>
 struct lstm_parameters : cell_parameters<T, 4> {
-    T const* P; ///< i, o, f, each gate_stride long; null: none
+    T const* P;                  ///< i, o, f, each gate_stride long; null: none
+    stored_matrix<T> projection; ///< [H, K]; without columns: none
+    T const* zeros;              ///< as long as a projected h
     lstm_attributes<T> how;
+
+    bool projects() const noexcept { return projection.columns != 0; }
+    /// Returns the multiply-adds of a row and a step.
+    std::size_t products() const noexcept
+    {
+        return cell_parameters<T, 4>::products() + projection.depth * projection.columns;
+    }
 };
 
 /// Numbers of each gate of a row.
@@ -15229,7 +15242,9 @@ class lstm_rows : public cell_rows<lstm_parameters<T>> {
 
 public:
     lstm_rows(lstm_parameters<T> const& p, std::size_t rows, arena<T>& memory)
-        : base(p, rows, memory), c_(memory.take(rows, p.gate_stride))
+        : base(p, rows, memory),
+          c_(memory.take(rows, p.gate_stride)),
+          hidden_(p.projects() ? memory.take(rows, p.gate_stride) : this->h(0))
     {}
 
     T* c(std::size_t row) const noexcept { return c_ + row * this->p().gate_stride; }
@@ -15238,18 +15253,28 @@ public:
     void step(std::size_t rows, std::size_t, std::size_t t, T* sums) const
     {
         this->multiply_R(rows, t, sums, [this](T* of_row, std::size_t row) { finish(of_row, row); });
+        project(rows);
     }
 
 protected:
-    /// Computes the next states of a row from its sums, which it overwrites.
+    /// Computes the next c of a row from its sums, which it overwrites, and h before a projection.
     void finish(T* sums, std::size_t row) const noexcept
     {
         auto const units = is_plain(this->p().how) ? plain_lstm_units<T> : lstm_units<T>;
-        units(this->p(), sums, this->h(row), c(row));
+        units(this->p(), sums, hidden_ + row * this->p().gate_stride, c(row));
+    }
+    /// Computes the next h of the first `rows` rows.
+    void project(std::size_t rows) const
+    {
+        auto const& p = this->p();
+        if (p.projects())
+            this->multiplication()(
+                rows, {hidden_, p.gate_stride}, p.projection, {p.zeros, 0}, {this->h(0), p.h_stride()});
     }
 
 private:
     T* c_;
+    T* hidden_; ///< what is projected; without a projection, h
 };
 
 } // namespace xloom::inline XLOOM_ABI::kernel
@@ -15346,7 +15371,7 @@ void run_sequences(Rows const& cell, sequence<Item> const* sequences, std::size_
 {
     std::size_t const I = cell.W().depth, stride = cell.sums_stride();
     std::size_t const longest = count == 0 ? 0 : sequences[0].length;
-    std::size_t const H = cell.H();
+    std::size_t const K = cell.K();
     for (std::size_t begin = 0; begin < longest; begin += buffers.steps) {
         std::size_t const end = (std::min)(begin + buffers.steps, longest);
         if (layer.self != nullptr)
@@ -15370,7 +15395,7 @@ void run_sequences(Rows const& cell, sequence<Item> const* sequences, std::size_
             sums += active * stride;
             for (std::size_t r = 0; r < active; ++r)
                 if (auto const& [items, item_stride] = sequences[r].y; items != nullptr)
-                    copy_row<T, Item>({cell.h(r)}, H,
+                    copy_row<T, Item>({cell.h(r)}, K,
                         {items + static_cast<std::ptrdiff_t>(t) * sequences[r].y_stride, item_stride});
         }
         if (layer.self != nullptr && end != longest)
@@ -15586,7 +15611,7 @@ private:
 
 // ==== xloom/detail/kernel/lstm_backward.hpp ====
 // The LSTM's forward step that keeps residuals, and its backward step, on raw data. Residuals are the sums of
-// the gates, and c.
+// the gates, c, and h if it is projected.
 
 // ==== xloom/detail/kernel/cell_backward.hpp ====
 // The parts that the backward kernels of LSTM, GRU and RNN share: residuals, constants, the cotangents of h,
@@ -15850,7 +15875,7 @@ private:
 template <class T, std::size_t Gates>
 std::size_t initial_size(cell_parameters<T, Gates> const& p) noexcept
 {
-    return p.gate_stride;
+    return p.h_stride();
 }
 
 /// The numbers of the gradients and of the right factors that all cells have; others follow.
@@ -15918,13 +15943,16 @@ struct cell_backward_parameters {
     std::size_t I, H;
     std::size_t gate_stride; ///< H rounded up to whole batches
     panels<T> W;             ///< [Gates gate_stride, I]
-    panels<T> R;             ///< [Gates gate_stride, H]
+    panels<T> R;             ///< [Gates gate_stride, K]
     Attributes how;
 
+    /// Returns the length of h, and that of a row of it, as in cell_parameters.
+    std::size_t K() const noexcept { return R.columns; }
+    std::size_t h_stride() const noexcept { return whole_batches<T>(K()); }
     /// Returns the number of columns of the cotangents of a row's sums.
     std::size_t sums_size() const noexcept { return Gates * gate_stride; }
     /// Returns the multiply-adds of a row and a step.
-    std::size_t products() const noexcept { return 2 * Gates * gate_stride * (I + H); }
+    std::size_t products() const noexcept { return 2 * Gates * gate_stride * (I + K()); }
 };
 
 /// The cotangents of h of a batch's rows. Each cell adds its backward step.
@@ -15939,10 +15967,13 @@ public:
     static constexpr bool has_peepholes = false;
 
     cell_backward_rows(parameters const& p, std::size_t rows, arena<T>& memory)
-        : p_(p), ct_h_(memory.take(rows, p.gate_stride)), zeros_(memory.take(p.gate_stride))
+        : p_(p), ct_h_(memory.take(rows, p.h_stride())), zeros_(memory.take(zeros_size()))
     {}
 
-    static std::array<std::size_t, factors> factor_widths(parameters const& p) noexcept { return {p.I, p.H}; }
+    static std::array<std::size_t, factors> factor_widths(parameters const& p) noexcept
+    {
+        return {p.I, p.K()};
+    }
     static gradient_columns columns(parameters const& p)
     {
         gradient_columns all;
@@ -15955,11 +15986,11 @@ public:
     static std::size_t sums_size(parameters const& p) noexcept { return p.sums_size(); }
     static std::size_t row_size(parameters const& p) noexcept { return p.sums_size(); }
 
-    T* ct_h(std::size_t row) const noexcept { return ct_h_ + row * p_.gate_stride; }
-    row_span<T> ct_h_of_all() const noexcept { return {ct_h_, p_.gate_stride}; }
+    T* ct_h(std::size_t row) const noexcept { return ct_h_ + row * p_.h_stride(); }
+    row_span<T> ct_h_of_all() const noexcept { return {ct_h_, p_.h_stride()}; }
 
     /// Sets the memory that must be zeros.
-    void start() const noexcept { std::fill_n(zeros_, p_.gate_stride, T(0)); }
+    void start() const noexcept { std::fill_n(zeros_, zeros_size(), T(0)); }
 
 protected:
     parameters const& p() const noexcept { return p_; }
@@ -15983,6 +16014,8 @@ protected:
     }
 
 private:
+    std::size_t zeros_size() const noexcept { return (std::max)(p_.gate_stride, p_.h_stride()); }
+
     parameters const& p_;
     T* ct_h_;
     T* zeros_;
@@ -16048,18 +16081,18 @@ void for_each_pack(std::size_t columns, row_span<std::type_identity_t<T> const> 
 
 namespace xloom::inline XLOOM_ABI::kernel {
 
-/// Returns the number of residuals of a row and a step: the sums of the gates, c.
+/// Returns the number of residuals of a row and a step: the sums of the gates, c, a projected h.
 template <class T>
 std::size_t residual_size(lstm_parameters<T> const& p) noexcept
 {
-    return 5 * p.gate_stride;
+    return 5 * p.gate_stride + (p.projects() ? p.h_stride() : 0);
 }
 
 /// Returns the number of residuals of a row's initial states: h, c.
 template <class T>
 std::size_t initial_size(lstm_parameters<T> const& p) noexcept
 {
-    return 2 * p.gate_stride;
+    return p.h_stride() + p.gate_stride;
 }
 
 template <class T>
@@ -16083,13 +16116,26 @@ public:
             if (p.P != nullptr)
                 add_products(p.P + width, c, kept + width, p.H);
         });
+        this->project(rows);
+        auto const& p = this->p();
+        for (std::size_t r = 0; r < rows && p.projects(); ++r)
+            std::copy_n(this->h(r), p.h_stride(), this->residuals()(t, r) + 5 * p.gate_stride);
     }
 };
 
 /// The constants of one direction of a backward pass. The gates are i, o, f, c.
 template <class T>
 struct lstm_backward_parameters : cell_backward_parameters<T, 4, lstm_attributes<T>> {
-    T const* P; ///< i, o, f, each gate_stride long; null: none
+    T const* P;           ///< i, o, f, each gate_stride long; null: none
+    panels<T> projection; ///< [K, H]; without columns: none
+
+    bool projects() const noexcept { return projection.columns != 0; }
+    /// Returns the multiply-adds of a row and a step.
+    std::size_t products() const noexcept
+    {
+        return cell_backward_parameters<T, 4, lstm_attributes<T>>::products() +
+               2 * projection.depth * projection.columns;
+    }
 };
 
 /// The operands of a row's backward step.
@@ -16101,7 +16147,7 @@ struct lstm_row {
     T const* ct_h;
     T* ct_c; ///< of c after the step, then of c before it
     T* ct_sums;
-    T* h; ///< after the step, computed again
+    T* h; ///< after the step, before a projection; computed again
 };
 
 /// Computes the cotangents of a row's sums and of c, with the default activations and no other option.
@@ -16188,13 +16234,34 @@ public:
     using typename base::parameters;
 
     static constexpr bool has_peepholes = true;
+    /// The gradients of W, R, the projection; x, h before the step, h after it before the projection. A
+    /// projected h's cotangents are left factors.
+    static constexpr std::size_t gradients = 3, factors = 3;
+    static constexpr std::size_t gradient_of_projection = 2, factor_hidden = 2;
 
     lstm_backward_rows(parameters const& p, std::size_t rows, arena<T>& memory)
         : base(p, rows, memory),
           ct_c_(memory.take(rows, p.gate_stride)),
+          ct_hidden_(p.projects() ? memory.take(rows, p.gate_stride) : this->ct_h(0)),
           h_(memory.take(p.gate_stride)),
           scratch_(memory.take(10 * p.gate_stride))
     {}
+
+    static std::array<std::size_t, factors> factor_widths(parameters const& p) noexcept
+    {
+        return {p.I, p.K(), p.projects() ? p.H : 0};
+    }
+    static gradient_columns columns(parameters const& p)
+    {
+        gradient_columns all = base::columns(p);
+        if (p.projects())
+            all.push_back({p.sums_size(), p.K(), {{gradient_of_projection, 0, factor_hidden}}});
+        return all;
+    }
+    static std::size_t row_size(parameters const& p) noexcept
+    {
+        return p.sums_size() + (p.projects() ? p.h_stride() : 0);
+    }
 
     /// Returns what the peephole of gate i, o or f is multiplied with.
     static T const* peephole_input(parameters const& p, std::size_t gate, std::size_t t, std::size_t r,
@@ -16205,26 +16272,33 @@ public:
 
     T* ct_c(std::size_t row) const noexcept { return ct_c_ + row * this->p().gate_stride; }
 
-    /// Performs the backward step t of the first `rows` rows: writes the cotangents of their sums, and
-    /// replaces those of the states after the step by those before it. Calls keep(t + 1, r, factor_h, h after
-    /// step t).
+    /// Performs the backward step t of the first `rows` rows: writes their left factors, and replaces the
+    /// cotangents of the states after the step by those before it. Calls keep(t + 1, r, factor_h, h after
+    /// step t), with a projection keep(t, r, factor_hidden, ..), too.
     template <class Keep>
     void step(std::size_t rows, std::size_t t, residual_rows<T const> const& residuals,
-        row_span<T const> const& initial, row_span<T> ct_sums, Keep const& keep) const noexcept
+        row_span<T const> const& initial, row_span<T> left, Keep const& keep) const noexcept
     {
         auto const& p = this->p();
         auto const units = is_plain(p.how) ? plain_lstm_row<T> : general_lstm_row<T>;
+        row_span<T const> const ct_h{this->ct_h(0), p.h_stride()};
+        if (p.projects())
+            multiply<T>(rows, ct_h, p.projection, this->zeros(), {ct_hidden_, p.gate_stride});
         for (std::size_t r = 0; r < rows; ++r) {
             T const* const kept = residuals(t, r);
-            T* const ct = ct_sums.from(r).first;
+            T* const ct = left.from(r).first;
             units(p,
-                {kept, kept + 4 * p.gate_stride, c_before(p, t, r, residuals, initial), this->ct_h(r),
-                    ct_c(r), ct, h_},
+                {kept, kept + 4 * p.gate_stride, c_before(p, t, r, residuals, initial),
+                    ct_hidden_ + r * p.gate_stride, ct_c(r), ct, h_},
                 scratch_);
             zero_padding(ct, p.gates, p.H, p.gate_stride);
-            keep(t + 1, r, factor_h, h_);
+            if (p.projects()) {
+                std::copy_n(ct_h.from(r).first, p.h_stride(), ct + p.sums_size());
+                keep(t, r, factor_hidden, h_);
+            }
+            keep(t + 1, r, factor_h, p.projects() ? kept + 5 * p.gate_stride : h_);
         }
-        this->multiply_R(rows, t, ct_sums);
+        this->multiply_R(rows, t, left);
     }
 
     /// Calls keep(t, r, factor_h, h before step t), where the step before is not run backwards at once.
@@ -16234,11 +16308,13 @@ public:
     {
         this->keep_h_before(rows, t, residuals, initial, keep, [this](T const* kept) {
             auto const& p = this->p();
+            if (p.projects())
+                return kept + 5 * p.gate_stride;
             T *const value = scratch_, *const slope = scratch_ + p.gate_stride;
             differentiate_gate(p.how.f, kept + p.gate_stride, value, slope, p.H);
             differentiate_units(p.how.h, kept + 4 * p.gate_stride, h_, slope, p.H);
             set_products(value, h_, h_, p.H);
-            return h_;
+            return static_cast<T const*>(h_);
         });
     }
 
@@ -16247,10 +16323,11 @@ private:
     static T const* c_before(parameters const& p, std::size_t t, std::size_t r,
         residual_rows<T const> const& residuals, row_span<T const> const& initial) noexcept
     {
-        return before_step(t, r, residuals, 4 * p.gate_stride, initial, p.gate_stride);
+        return before_step(t, r, residuals, 4 * p.gate_stride, initial, p.h_stride());
     }
 
     T* ct_c_;
+    T* ct_hidden_; ///< those of h before a projection; without one, ct_h
     T* h_;
     T* scratch_;
 };
@@ -16629,11 +16706,11 @@ struct batch_sizes {
 
 namespace xloom::inline XLOOM_ABI::detail {
 
-/// The sizes of weights: D directions, I input, H hidden; with attention, A attention size, E memory depth, C
-/// attention state (L with an attention layer, else E).
+/// The sizes of weights: D directions, I input, H hidden, K state h (H unless it is projected); with
+/// attention, A attention size, E memory depth, C attention state (L with an attention layer, else E).
 struct recurrent_widths {
-    std::size_t D = 1, I = 0, H = 0, A = 0, E = 0, C = 0;
-    bool attends = false, has_layer = false;
+    std::size_t D = 1, I = 0, H = 0, K = 0, A = 0, E = 0, C = 0;
+    bool attends = false, has_layer = false, projects = false;
 };
 
 /// Rejects weights whose last two axes are transposed, as in Keras: [D, I, gates H] and [D, H, gates H].
@@ -16655,22 +16732,29 @@ constexpr void check_not_transposed(std::string_view op, std::size_t gates, shap
             " by xt::transpose and a copy.");
 }
 
-/// Checks W [D, gates H, I + C] and R [D, gates H, H], and returns D, I and H with the sizes of an attention,
-/// of which C is one.
+/// Checks W [D, gates H, I + C] and R [D, gates H, H], or R [D, gates H, K] and a projection [D, K, H], and
+/// returns D, I, H and K with the sizes of an attention, of which C is one.
 template <class Options>
-constexpr recurrent_widths check_weights(
-    std::string_view op, Options const& options, shape_ref W, shape_ref R, recurrent_widths sizes = {})
+constexpr recurrent_widths check_weights(std::string_view op, Options const& options, shape_ref W,
+    shape_ref R, recurrent_widths sizes = {}, shape_ref projection = {})
 {
     check_given(op, "W", W, 3);
     check_given(op, "R", R, 3);
-    std::size_t const H = (*R)[2], width = (*W)[2];
+    sizes.projects = static_cast<bool>(projection);
+    if (sizes.projects)
+        check_given(op, "projection", projection, 3);
+    std::size_t const K = (*R)[2], width = (*W)[2], H = sizes.projects ? (*projection)[2] : K;
     if (options.hidden_size &&
         (*options.hidden_size < 1 || static_cast<std::uint64_t>(*options.hidden_size) != H))
-        fail<option_error>(op, ": hidden_size must be R's last dimension, but hidden_size is ",
-            *options.hidden_size, " and R is ", *R, ". Correct one of them.");
-    if (H == 0)
-        fail<shape_error>(op, ": H must be at least 1, but R is ", *R, ". Give the states a length.");
-    if (!has_strides({direction_count(options.direction), 8, H, (std::max)(H, width)})) // B has 8H numbers
+        fail<option_error>(op, ": hidden_size must be ", sizes.projects ? "projection" : "R",
+            "'s last dimension, but hidden_size is ", *options.hidden_size, " and ",
+            sizes.projects ? "projection" : "R", " is ", sizes.projects ? *projection : *R,
+            ". Correct one of them.");
+    if (H == 0 || K == 0)
+        fail<shape_error>(op, ": H must be at least 1, but ", H == 0 && sizes.projects ? "projection" : "R",
+            " is ", H == 0 && sizes.projects ? *projection : *R, ". Give the states a length.");
+    if (!has_strides(
+            {direction_count(options.direction), 8, H, (std::max)({H, K, width})})) // B has 8H numbers
         fail<shape_error>(
             op, ": the weights must fit in memory, but W is ", *W, " and R is ", *R, ". Reduce them.");
     if (width < sizes.C)
@@ -16679,12 +16763,15 @@ constexpr recurrent_widths check_weights(
     sizes.D = direction_count(options.direction);
     sizes.I = width - sizes.C;
     sizes.H = H;
+    sizes.K = K;
     return sizes;
 }
 
 inline std::string describe(recurrent_widths const& sizes)
 {
-    return concat("D = ", sizes.D, ", I = ", sizes.I, " and H = ", sizes.H);
+    return sizes.projects
+               ? concat("D = ", sizes.D, ", I = ", sizes.I, ", H = ", sizes.H, " and K = ", sizes.K)
+               : concat("D = ", sizes.D, ", I = ", sizes.I, " and H = ", sizes.H);
 }
 
 /// Returns the option layout; 0 for AttnLSTM, which does not have it.
@@ -16748,7 +16835,9 @@ constexpr activation_list check_activations(std::string_view op, Options const& 
 
 inline std::string describe(recurrent_widths const& sizes, batch_sizes const& batch)
 {
-    return concat("T = ", batch.T, ", N = ", batch.N, ", D = ", sizes.D, " and H = ", sizes.H);
+    std::string const all = concat("T = ", batch.T, ", N = ", batch.N, ", D = ", sizes.D);
+    return sizes.projects ? concat(all, ", H = ", sizes.H, " and K = ", sizes.K)
+                          : concat(all, " and H = ", sizes.H);
 }
 
 /// Requires that the size of N rows of inputs and states does not overflow, nor that of the lists with the
@@ -16756,7 +16845,7 @@ inline std::string describe(recurrent_widths const& sizes, batch_sizes const& ba
 constexpr void check_rows(std::string_view op, recurrent_widths const& sizes, std::size_t N)
 {
     constexpr std::size_t in_lists = 16;
-    if (!has_strides({N, sizes.D, sizes.I + sizes.H + in_lists}, sizeof(double)))
+    if (!has_strides({N, sizes.D, sizes.I + sizes.H + sizes.K + in_lists}, sizeof(double)))
         fail<shape_error>(op, ": the states must fit in memory, but N = ", N, ", ", describe(sizes),
             ". Choose fewer rows.");
 }
@@ -16764,7 +16853,7 @@ constexpr void check_rows(std::string_view op, recurrent_widths const& sizes, st
 /// True if the size of Y in bytes does not overflow.
 constexpr bool has_output(recurrent_widths const& sizes, batch_sizes const& batch)
 {
-    return has_strides({batch.T, sizes.D, batch.N, sizes.H}, sizeof(double));
+    return has_strides({batch.T, sizes.D, batch.N, sizes.K}, sizeof(double));
 }
 
 /// Requires that the sizes of Y and of the states do not overflow.
@@ -16785,55 +16874,41 @@ constexpr batch_sizes check_X(
             " with I = ", sizes.I, ", the last axis of W, but X is ", X, ". Give X that shape.");
     batch_sizes const batch = layout == 0 ? batch_sizes{X[0], X[1]} : batch_sizes{X[1], X[0]};
     if (!has_output(sizes, batch))
-        fail<shape_error>(op, ": Y must fit in memory, but X is ", X, ", D = ", sizes.D, " and H = ", sizes.H,
-            ". Reduce its dimensions.");
+        fail<shape_error>(op, ": Y must fit in memory, but X is ", X, ", D = ", sizes.D, " and ",
+            sizes.projects ? "K = " : "H = ", sizes.K, ". Reduce its dimensions.");
     check_rows(op, sizes, batch.N);
     return batch;
 }
 
-constexpr std::string_view symbolic_state_shape(std::int64_t layout)
-{
-    return layout == 0 ? "[D, N, H]" : "[N, D, H]";
-}
-constexpr std::string_view symbolic_output_shape(std::int64_t layout)
-{
-    return layout == 0 ? "[T, D, N, H]" : "[N, T, D, H]";
-}
-
-/// Returns the shape of states: [D, N, H], in layout 1 [N, D, H].
-constexpr shape state_shape(recurrent_widths const& sizes, batch_sizes const& batch, std::int64_t layout)
-{
-    return layout == 0 ? shape{sizes.D, batch.N, sizes.H} : shape{batch.N, sizes.D, sizes.H};
-}
-
-/// Returns the shape of Y: [T, D, N, H], in layout 1 [N, T, D, H].
-constexpr shape output_shape(recurrent_widths const& sizes, batch_sizes const& batch, std::int64_t layout)
-{
-    return layout == 0 ? shape{batch.T, sizes.D, batch.N, sizes.H}
-                       : shape{batch.N, batch.T, sizes.D, sizes.H};
-}
-
-/// The name of an operand and its shape, if it is given.
-struct named_shape {
-    std::string_view operand;
-    shape_ref dims;
+/// The shapes of states and outputs, as they are and symbolic: h [D, N, H], c [D, N, H], Y [T, D, N, H], with
+/// a projection h [D, N, K] and Y [T, D, N, K]; in layout 1 [N, D, H] and [N, T, D, H].
+struct recurrent_shapes {
+    std::string_view symbolic_Y, symbolic_h, symbolic_c;
+    shape Y, h, c;
 };
 
-/// Checks states [D, N, H], in layout 1 [N, D, H].
-template <class Weights, std::size_t Count>
-constexpr void check_states(std::string_view op, Weights const& weights, batch_sizes const& batch,
-    std::array<named_shape, Count> const& states)
+constexpr recurrent_shapes shapes_of_outputs(
+    recurrent_widths const& sizes, batch_sizes const& batch, std::int64_t layout)
 {
-    recurrent_widths const& sizes = weights.sizes();
-    shape const expected = state_shape(sizes, batch, weights.layout());
-    if (std::all_of(states.begin(), states.end(),
-            [&](named_shape const& state) { return !state.dims || *state.dims == expected; })) [[likely]]
+    std::size_t const T = batch.T, D = sizes.D, N = batch.N, H = sizes.H, K = sizes.K;
+    if (layout == 0)
+        return {sizes.projects ? "[T, D, N, K]" : "[T, D, N, H]", sizes.projects ? "[D, N, K]" : "[D, N, H]",
+            "[D, N, H]", {T, D, N, K}, {D, N, K}, {D, N, H}};
+    return {sizes.projects ? "[N, T, D, K]" : "[N, T, D, H]", sizes.projects ? "[N, D, K]" : "[N, D, H]",
+        "[N, D, H]", {N, T, D, K}, {N, D, K}, {N, D, H}};
+}
+
+/// Checks the states h and c. `describe` returns the sizes that an error cites.
+template <class Describe>
+constexpr void check_states(
+    std::string_view op, recurrent_shapes const& shapes, shape_ref h, shape_ref c, Describe const& describe)
+{
+    if ((!h || *h == shapes.h) && (!c || *c == shapes.c)) [[likely]]
         return;
-    std::array<shape_requirement, Count> requirements{};
-    for (std::size_t i = 0; i < Count; ++i)
-        requirements[i] = {
-            states[i].operand, symbolic_state_shape(weights.layout()), expected, states[i].dims};
-    check_shapes(op, requirements, [&] { return describe(sizes, batch); });
+    check_shapes(op,
+        std::array{shape_requirement{"initial_h", shapes.symbolic_h, shapes.h, h},
+            shape_requirement{"initial_c", shapes.symbolic_c, shapes.c, c}},
+        describe);
 }
 
 } // namespace xloom::inline XLOOM_ABI::detail
@@ -17589,7 +17664,7 @@ private:
             family, at, workspace.numbers_.data() + workspace.begins_[at.d * groups + at.group], multiply);
         for (std::size_t r = 0; r < at.count; ++r)
             operands.Y.zero_fill(
-                at.first[r].length, operands.sizes.T, at.d, at.first[r].row, 0, operands.widths.H);
+                at.first[r].length, operands.sizes.T, at.d, at.first[r].row, 0, operands.widths.K);
     }
 };
 
@@ -18867,6 +18942,8 @@ void check_storage(std::string_view op, weight_storage storage, Constants const&
     check_is_storage(op, storage);
     check_stored(op, storage, "W", in.W);
     check_stored(op, storage, "R", in.R);
+    if constexpr (requires { in.projection; })
+        check_stored(op, storage, "projection", in.projection);
     if constexpr (requires { in.QW; }) {
         check_stored(op, storage, "QW", in.QW);
         check_stored(op, storage, "MW", in.MW);
@@ -18928,34 +19005,36 @@ struct checked_weights {
 };
 
 /// Checks the options and constants of a Family, W [D, gates H, I + C], R [D, gates H, H], B [D, 2 gates H]
-/// and P [D, 3H] if the family has it, C columns of W being those of an attention. Returns the sizes, with
+/// and, if the family has them, P [D, 3H] and a projection [D, K, H], with which R is [D, gates H, K], C columns of W being those of an attention. Returns the sizes, with
 /// those of the attention, and the activations.
 template <class Family, class Constants, class Options>
 checked_weights check_cell(std::string_view op, Constants const& in, Options const& options,
     recurrent_widths const& attention = {}, activation_dialect dialect = activation_dialect::onnx)
 {
-    tensor_ref<std::remove_cvref_t<decltype(*in.W.data())> const> const none;
-    auto const& P = [&]() -> auto const& {
-        if constexpr (requires { in.P; })
-            return in.P;
-        else
-            return none;
-    }();
+    tensor_ref<std::remove_cvref_t<decltype(*in.W.data())> const> P, projection; // not given
+    if constexpr (requires { in.P; })
+        P = in.P;
+    if constexpr (requires { in.projection; })
+        projection = in.projection;
     constexpr std::size_t gates = Family::template backward_rows<double>::gates;
-    check_ranks(op, std::array{named("W", in.W), named("R", in.R), named("B", in.B), named("P", P)});
+    check_ranks(op, std::array{named("W", in.W), named("R", in.R), named("B", in.B), named("P", P),
+                        named("projection", projection)});
     check_options(op, options);
-    check_not_transposed(op, gates, shape_if_given(in.W), shape_if_given(in.R));
-    recurrent_widths const sizes =
-        check_weights(op, options, shape_if_given(in.W), shape_if_given(in.R), attention);
-    std::size_t const C = attention.C, D = sizes.D, I = sizes.I, H = sizes.H;
+    if (!projection.is_given())
+        check_not_transposed(op, gates, shape_if_given(in.W), shape_if_given(in.R));
+    recurrent_widths const sizes = check_weights(
+        op, options, shape_if_given(in.W), shape_if_given(in.R), attention, shape_if_given(projection));
+    std::size_t const C = attention.C, D = sizes.D, I = sizes.I, H = sizes.H, K = sizes.K;
     auto const& [W_letters, R_letters, B_letters] = Family::letters;
     check_shapes(op,
         std::array{
             shape_requirement{
                 "W", C == 0 ? W_letters : "[D, 4H, I + C]", {D, gates * H, I + C}, in.W.shape()},
-            shape_requirement{"R", R_letters, {D, gates * H, H}, in.R.shape()},
+            shape_requirement{
+                "R", sizes.projects ? "[D, 4H, K]" : R_letters, {D, gates * H, K}, in.R.shape()},
             shape_requirement{"B", B_letters, {D, 2 * gates * H}, shape_if_given(in.B)},
             shape_requirement{"P", "[D, 3H]", {D, 3 * H}, shape_if_given(P)},
+            shape_requirement{"projection", "[D, K, H]", {D, K, H}, shape_if_given(projection)},
         },
         [&] {
             return C == 0 ? describe(sizes) : concat("D = ", D, ", I = ", I, ", H = ", H, " and C = ", C);
@@ -19229,7 +19308,7 @@ void load_bias(tensor_ref<Item const> const& B, std::size_t d, std::size_t first
         to[j] = static_cast<T>(*item_at(B, d, first + j)) + static_cast<T>(*item_at(B, d, second + j));
 }
 
-/// Packs W [D, Gates H, ..] with its first I columns, the first R_gates gates of R [D, Gates H, H], and the
+/// Packs W [D, Gates H, ..] with its first I columns, the first R_gates gates of R [D, Gates H, K], and the
 /// sums of the biases, of which `bias` is the memory.
 template <std::size_t Gates, class T, class Constants, class Packing>
 kernel::cell_parameters<T, Gates> pack_gates(Constants const& in, recurrent_widths const& sizes,
@@ -19246,7 +19325,7 @@ kernel::cell_parameters<T, Gates> pack_gates(Constants const& in, recurrent_widt
         .H = H,
         .gate_stride = stride,
         .W = pack(in.W, I, Gates),
-        .R = pack(in.R, H, R_gates),
+        .R = pack(in.R, sizes.K, R_gates),
         .bias = bias};
 }
 
@@ -19337,9 +19416,17 @@ struct lstm_family : cell_family<lstm_family, lstm_options, kernel::lstm_rows, k
     static parameters<T> pack(Constants const& in, checked_weights const& checked, Options const& options,
         std::size_t d, Packing packing, kernel::arena<T>& memory)
     {
-        T* const bias = memory.take(4 * kernel::whole_batches<T>(checked.sizes.H));
-        return {pack_gates<4>(in, checked.sizes, d, packing, bias, memory),
-            pack_peepholes(in.P, d, checked.sizes.H, memory), attributes<T>(in, checked, options, d)};
+        auto const& [H, K] = std::pair(checked.sizes.H, checked.sizes.K);
+        T* const bias = memory.take(4 * kernel::whole_batches<T>(H));
+        parameters<T> p{pack_gates<4>(in, checked.sizes, d, packing, bias, memory),
+            pack_peepholes(in.P, d, H, memory), {}, nullptr, attributes<T>(in, checked, options, d)};
+        if constexpr (requires { in.projection; })
+            if (in.projection.is_given()) {
+                p.projection =
+                    pack_matrix(packing, kernel::matrix_parts(across(in.projection, d, 0, 0), H, K), memory);
+                p.zeros = memory.take(kernel::whole_batches<T>(K));
+            }
+        return p;
     }
 
     /// Packs direction d for the products with transposes.
@@ -19347,14 +19434,22 @@ struct lstm_family : cell_family<lstm_family, lstm_options, kernel::lstm_rows, k
     static backward_parameters<T> pack_backward(Constants const& in, checked_weights const& checked,
         Options const& options, std::size_t d, kernel::arena<T>& memory)
     {
-        std::size_t const I = checked.sizes.I, H = checked.sizes.H;
-        return {{.I = I,
-                    .H = H,
-                    .gate_stride = kernel::whole_batches<T>(H),
-                    .W = pack_transposed<T>(in.W, d, H, gates, I, memory),
-                    .R = pack_transposed<T>(in.R, d, H, gates, H, memory),
-                    .how = attributes<T>(in, checked, options, d)},
-            pack_peepholes(in.P, d, H, memory)};
+        std::size_t const I = checked.sizes.I, H = checked.sizes.H, K = checked.sizes.K;
+        backward_parameters<T> p{{.I = I,
+                                     .H = H,
+                                     .gate_stride = kernel::whole_batches<T>(H),
+                                     .W = pack_transposed<T>(in.W, d, H, gates, I, memory),
+                                     .R = pack_transposed<T>(in.R, d, H, gates, K, memory),
+                                     .how = attributes<T>(in, checked, options, d)},
+            pack_peepholes(in.P, d, H, memory), {}};
+        if constexpr (requires { in.projection; })
+            if (in.projection.is_given()) {
+                auto const to = take_panels(K, H, memory);
+                if (!memory.only_counts())
+                    pack_panels(along(in.projection, d, 0), K, H, to);
+                p.projection = to.packed();
+            }
+        return p;
     }
 };
 
@@ -19447,7 +19542,7 @@ struct attn_lstm_family {
     static parameters<T> pack(Constants const& in, checked_weights const& checked, Options const& options,
         std::size_t d, Packing packing, kernel::arena<T>& memory)
     {
-        auto const& [D, I, H, A, E, C, attends, has_layer] = checked.sizes;
+        auto const& [D, I, H, K, A, E, C, attends, has_layer, projects] = checked.sizes;
         kernel::attn_lstm_parameters<T> p{};
         p.lstm = lstm_family::pack<T>(in, checked, options, d, packing, memory);
         if (!attends)
@@ -19475,7 +19570,7 @@ struct attn_lstm_family {
     static backward_parameters<T> pack_backward(Constants const& in, checked_weights const& checked,
         Options const& options, std::size_t d, kernel::arena<T>& memory)
     {
-        auto const& [D, I, H, A, E, C, attends, has_layer] = checked.sizes;
+        auto const& [D, I, H, K, A, E, C, attends, has_layer, projects] = checked.sizes;
         backward_parameters<T> p{lstm_family::pack_backward<T>(in, checked, options, d, memory)};
         if (!attends)
             return p;
@@ -19872,7 +19967,7 @@ small_step<Parameters> step_in_registers(Parameters const& p, F const& f) noexce
 template <class T>
 small_step<lstm_parameters<T>> small_step_of(lstm_parameters<T> const& p) noexcept
 {
-    if (!is_plain(p.how) || !p.W.is_full() || !p.R.is_full())
+    if (!is_plain(p.how) || p.projects() || !p.W.is_full() || !p.R.is_full())
         return nullptr;
     return detail::step_in_registers<4>(p, [](auto count) { return &detail::small_lstm_step<count, T>; });
 }
@@ -19929,6 +20024,7 @@ struct small_row {
     T *first_h, *first_c;
 
     std::size_t H() const noexcept { return units; }
+    std::size_t K() const noexcept { return units; }
     T* h(std::size_t) const noexcept { return first_h; }
     T* c(std::size_t) const noexcept { return first_c; }
 };
@@ -19986,18 +20082,6 @@ struct single_state_result {
     xt::xtensor<Item, 4> Y;
     xt::xtensor<Item, 3> Y_h;
 };
-
-template <class Item>
-xt::xtensor<Item, 4> make_output(recurrent_widths const& sizes, batch_sizes const& batch, std::int64_t layout)
-{
-    return enable_tensor<xt::xtensor<Item, 4>>::make(output_shape(sizes, batch, layout));
-}
-
-template <class Item>
-xt::xtensor<Item, 3> make_state(recurrent_widths const& sizes, batch_sizes const& batch, std::int64_t layout)
-{
-    return enable_tensor<xt::xtensor<Item, 3>>::make(state_shape(sizes, batch, layout));
-}
 
 template <class Item, class Weights, class Policy>
 recurrent_runner<Item> make_runner(Weights const& weights, batch_operands<Item> const& operands,
@@ -20057,7 +20141,7 @@ struct recurrent_states {
     void start(Part const& part, Rows const& rows) const
     {
         for (std::size_t r = 0; r < part.count; ++r) {
-            load_state(initial_h, part.d, part.first[r].row, rows.H(), rows.h(r));
+            load_state(initial_h, part.d, part.first[r].row, rows.K(), rows.h(r));
             if constexpr (Family::has_c)
                 load_state(initial_c, part.d, part.first[r].row, rows.H(), rows.c(r));
         }
@@ -20066,7 +20150,7 @@ struct recurrent_states {
     void finish(Part const& part, Rows const& rows) const
     {
         for (std::size_t r = 0; r < part.count; ++r) {
-            store_state(rows.h(r), rows.H(), Y_h, part.d, part.first[r].row);
+            store_state(rows.h(r), rows.K(), Y_h, part.d, part.first[r].row);
             if constexpr (Family::has_c)
                 store_state(rows.c(r), rows.H(), Y_c, part.d, part.first[r].row);
         }
@@ -20085,6 +20169,16 @@ auto named_inputs(tensor_ref<Item const> const& X, typename Family::template sta
         return std::array{x, lengths, h};
 }
 
+/// Returns the shape of the initial c, if the family has it and it is given.
+template <class Family, class Start>
+shape_ref shape_of_initial_c(Start const& start)
+{
+    if constexpr (Family::has_c)
+        return shape_if_given(start.initial_c);
+    else
+        return {};
+}
+
 /// Checks the inputs of a call, and returns the sizes of its batch.
 template <class Family, class Item>
 batch_sizes check_call(std::string_view op, tensor_ref<Item const> const& X,
@@ -20093,36 +20187,24 @@ batch_sizes check_call(std::string_view op, tensor_ref<Item const> const& X,
 {
     check_ranks(op, inputs);
     batch_sizes const batch = check_X(op, X.shape(), weights.sizes(), weights.layout());
-    named_shape const h{"initial_h", shape_if_given(start.initial_h)};
-    if constexpr (Family::has_c)
-        check_states(
-            op, weights, batch, std::array{h, named_shape{"initial_c", shape_if_given(start.initial_c)}});
-    else
-        check_states(op, weights, batch, std::array{h});
+    check_states(op, shapes_of_outputs(weights.sizes(), batch, weights.layout()),
+        shape_if_given(start.initial_h), shape_of_initial_c<Family>(start),
+        [&] { return describe(weights.sizes(), batch); });
     check_lengths(op, "sequence_lens", start.sequence_lens, batch.N, "T", batch.T);
     return batch;
 }
 
-/// The shapes of the output and of the states of a call, as they are and symbolic.
-struct call_shapes {
-    std::string_view symbolic_output;
-    shape output;
-    std::string_view symbolic_states;
-    shape states;
-};
-
 /// Checks the outputs of a call. `describe_sizes` returns the sizes that an error cites.
 template <class Family, class Item, class Describe>
-void check_call_outputs(std::string_view op, call_shapes const& shapes, Describe const& describe_sizes,
+void check_call_outputs(std::string_view op, recurrent_shapes const& shapes, Describe const& describe_sizes,
     std::span<operand_memory const> inputs, typename Family::template outputs<Item> const& outputs)
 {
     using requirement = output_requirement<Item>;
-    requirement const Y{"Y", shapes.symbolic_output, shapes.output, outputs.Y},
-        Y_h{"Y_h", shapes.symbolic_states, shapes.states, outputs.Y_h, "initial_h"};
+    requirement const Y{"Y", shapes.symbolic_Y, shapes.Y, outputs.Y},
+        Y_h{"Y_h", shapes.symbolic_h, shapes.h, outputs.Y_h, "initial_h"};
     if constexpr (Family::has_c)
         check_outputs<Item>(op, describe_sizes,
-            std::array{
-                Y, Y_h, requirement{"Y_c", shapes.symbolic_states, shapes.states, outputs.Y_c, "initial_c"}},
+            std::array{Y, Y_h, requirement{"Y_c", shapes.symbolic_c, shapes.c, outputs.Y_c, "initial_c"}},
             inputs);
     else
         check_outputs<Item>(op, describe_sizes, std::array{Y, Y_h}, inputs);
@@ -20135,23 +20217,20 @@ void check_call_outputs(std::string_view op, recurrent_weights<Family, Item> con
     typename Family::template outputs<Item> const& outputs)
 {
     recurrent_widths const& sizes = weights.sizes();
-    std::int64_t const layout = weights.layout();
-    call_shapes const shapes{symbolic_output_shape(layout), output_shape(sizes, batch, layout),
-        symbolic_state_shape(layout), state_shape(sizes, batch, layout)};
     check_call_outputs<Family, Item>(
-        op, shapes, [&] { return describe(sizes, batch); }, inputs, outputs);
+        op, shapes_of_outputs(sizes, batch, weights.layout()), [&] { return describe(sizes, batch); }, inputs,
+        outputs);
 }
 
-/// Returns the outputs of a call, not set; `of_states` are the sizes of the states.
+/// Returns the outputs of a call, not set.
 template <class Family, class Item>
-typename Family::template result<Item> make_result(recurrent_widths const& sizes,
-    recurrent_widths const& of_states, batch_sizes const& batch, std::int64_t layout)
+typename Family::template result<Item> make_result(recurrent_shapes const& shapes)
 {
     typename Family::template result<Item> result{};
-    result.Y = make_output<Item>(sizes, batch, layout);
-    result.Y_h = make_state<Item>(of_states, batch, layout);
+    result.Y = enable_tensor<xt::xtensor<Item, 4>>::make(shapes.Y);
+    result.Y_h = enable_tensor<xt::xtensor<Item, 3>>::make(shapes.h);
     if constexpr (Family::has_c)
-        result.Y_c = make_state<Item>(of_states, batch, layout);
+        result.Y_c = enable_tensor<xt::xtensor<Item, 3>>::make(shapes.c);
     return result;
 }
 
@@ -20186,7 +20265,7 @@ typename Family::template result<Item> run_recurrent_call(std::string_view op,
 {
     batch_sizes const batch =
         check_call<Family, Item>(op, X, weights, start, named_inputs<Family, Item>(X, start));
-    auto result = make_result<Family, Item>(weights.sizes(), weights.sizes(), batch, weights.layout());
+    auto result = make_result<Family, Item>(shapes_of_outputs(weights.sizes(), batch, weights.layout()));
     run_call<Family, Item>(X, weights, batch, start, refs_to<Family, Item>(result), env...);
     return result;
 }
@@ -20708,8 +20787,8 @@ void check_residuals(std::string_view op, Residuals const& residuals, Weights co
             ": residuals must be those of a forward pass, but they are empty. Run the forward pass first.");
     recurrent_widths const &kept = residuals.widths(), &sizes = weights.sizes();
     batch_sizes const& kept_batch = residuals.batch();
-    if (kept.D != sizes.D || kept.I != sizes.I || kept.H != sizes.H || kept_batch.T != batch.T ||
-        kept_batch.N != batch.N)
+    if (kept.D != sizes.D || kept.I != sizes.I || kept.H != sizes.H || kept.K != sizes.K ||
+        kept_batch.T != batch.T || kept_batch.N != batch.N)
         fail<shape_error>(op,
             ": residuals must be those of a forward pass of the same sizes, but they have T = ", kept_batch.T,
             ", N = ", kept_batch.N, ", ", describe(kept), ", and the operands T = ", batch.T,
@@ -21011,14 +21090,14 @@ public:
     /// Loads the cotangents of the final states of row n, which is row r of the cell.
     void start(Cell const& cell, std::size_t r, std::size_t n) const
     {
-        load_state(o_.ct_Y_h, d_, n, p_.H, cell.ct_h(r));
+        load_state(o_.ct_Y_h, d_, n, p_.K(), cell.ct_h(r));
         if constexpr (requires { cell.ct_c(r); })
             load_state(o_.ct_Y_c, d_, n, p_.H, cell.ct_c(r));
     }
     /// Adds to the cotangents of its initial states.
     void finish(Cell const& cell, std::size_t r, std::size_t n, bool) const
     {
-        add_state(cell.ct_h(r), p_.H, o_.ct_initial_h, d_, n);
+        add_state(cell.ct_h(r), p_.K(), o_.ct_initial_h, d_, n);
         if constexpr (requires { cell.ct_c(r); })
             add_state(cell.ct_c(r), p_.H, o_.ct_initial_c, d_, n);
     }
@@ -21218,7 +21297,7 @@ private:
                     std::size_t const sorted = group + r * groups_;
                     auto const [first, step] = o_.ct_Y(time(t, sorted), d_, rows_[sorted]);
                     T* const ct_h = memory.cell.ct_h(r);
-                    for (std::size_t j = 0; j < o_.widths.H; ++j)
+                    for (std::size_t j = 0; j < o_.widths.K; ++j)
                         ct_h[j] = ct_h[j] + static_cast<T>(first[static_cast<std::ptrdiff_t>(j) * step]);
                 }
             T* const first = left_.first + (begins_[t] + group - at.base) * left_.stride;
@@ -21772,8 +21851,8 @@ attn_lstm_result<Item> run_attn_lstm(Score const& score, tensor_ref<Item const> 
     attn_lstm_weights<Item> const& weights, attn_lstm_start<Item> const& start, Env&... env)
 {
     batch_sizes const sizes = check_attn_lstm_call("xloom::attn_lstm", X, weights, start);
-    attn_lstm_result<Item> result{make_output<Item>(weights.sizes(), sizes, 0),
-        make_state<Item>(weights.sizes(), sizes, 0), make_state<Item>(weights.sizes(), sizes, 0)};
+    attn_lstm_result<Item> result =
+        make_result<attn_lstm_family, Item>(shapes_of_outputs(weights.sizes(), sizes, 0));
     detail::run_attn_lstm_call<Item>(
         X, weights, sizes, start, {result.Y, result.Y_h, result.Y_c}, score, env...);
     return result;
@@ -22156,7 +22235,7 @@ void attn_lstm_vjp_into(Input const& X, std::type_identity_t<tensor_ref<Item con
         detail::check_trainable("xloom::attn_lstm_vjp_into", weights);
         detail::check_attn_lstm_backward(
             "xloom::attn_lstm_vjp_into", input, M, weights, residuals, cotangents, gradients);
-        auto const& [D, I, H, A, E, C, attends, has_layer] = weights.sizes();
+        auto const& [D, I, H, K, A, E, C, attends, has_layer, projects] = weights.sizes();
         batch_sizes const batch = residuals.batch();
         auto&& workspace = detail::workspace_or_new<attention_workspace<Item>>(env...);
         detail::run_backward<detail::attn_lstm_backward_states<Item>>(
@@ -26899,12 +26978,12 @@ struct recorded_states : recurrent_states<Family, Item> {
     void start(Part const& part, Rows const& rows) const
     {
         recurrent_states<Family, Item>::start(part, rows);
-        std::size_t const width = kernel::whole_batches<T>(rows.H());
+        std::size_t const h_width = kernel::whole_batches<T>(rows.K());
         for (std::size_t r = 0; r < part.count; ++r) {
             T* const kept = residuals.initial_to_write(part.d, part.group + r * groups);
-            std::copy_n(rows.h(r), width, kept);
+            std::copy_n(rows.h(r), h_width, kept);
             if constexpr (Family::has_c)
-                std::copy_n(rows.c(r), width, kept + width);
+                std::copy_n(rows.c(r), kernel::whole_batches<T>(rows.H()), kept + h_width);
         }
     }
 };
@@ -26950,29 +27029,33 @@ void check_vjp(std::string_view op, tensor_ref<Item const> const& X, Weights con
     check_ranks(op, inputs);
     std::int64_t const layout = weights.layout();
     recurrent_widths const& sizes = weights.sizes();
-    std::size_t const D = sizes.D, I = sizes.I, H = sizes.H,
+    std::size_t const D = sizes.D, I = sizes.I, H = sizes.H, K = sizes.K,
                       rows = Family::template backward_rows<compute_t<Item>>::gates * H;
     batch_sizes const batch = check_X(op, X.shape(), sizes, layout);
     check_residuals(op, residuals, weights, batch, X);
-    shape const state = state_shape(sizes, batch, layout), output = output_shape(sizes, batch, layout),
-                W{D, rows, I}, R{D, rows, H}, B{D, 2 * rows}, P{D, 3 * H};
+    recurrent_shapes const of = shapes_of_outputs(sizes, batch, layout);
+    shape const W{D, rows, I}, R{D, rows, K}, B{D, 2 * rows}, P{D, 3 * H}, projection{D, K, H};
     auto const describe_sizes = [&] { return describe(sizes, batch); };
-    shape_requirement const ct_Y{"ct_Y", symbolic_output_shape(layout), output, shape_if_given(cotangents.Y)},
-        ct_Y_h{"ct_Y_h", symbolic_state_shape(layout), state, shape_if_given(cotangents.Y_h)};
+    shape_requirement const ct_Y{"ct_Y", of.symbolic_Y, of.Y, shape_if_given(cotangents.Y)},
+        ct_Y_h{"ct_Y_h", of.symbolic_h, of.h, shape_if_given(cotangents.Y_h)};
     auto const& [W_letters, R_letters, B_letters] = Family::letters;
     requirement const ct_X{"ct_X", layout == 0 ? "[T, N, I]" : "[N, T, I]", X.shape(), gradients.X},
-        ct_W{"ct_W", W_letters, W, gradients.W}, ct_R{"ct_R", R_letters, R, gradients.R},
+        ct_W{"ct_W", W_letters, W, gradients.W},
+        ct_R{"ct_R", sizes.projects ? "[D, 4H, K]" : R_letters, R, gradients.R},
         ct_B{"ct_B", B_letters, B, gradients.B},
-        ct_initial_h{"ct_initial_h", symbolic_state_shape(layout), state, gradients.initial_h};
+        ct_initial_h{"ct_initial_h", of.symbolic_h, of.h, gradients.initial_h};
     if constexpr (Family::has_c) {
         check_shapes(op,
             std::array{ct_Y, ct_Y_h,
-                shape_requirement{
-                    "ct_Y_c", symbolic_state_shape(layout), state, shape_if_given(cotangents.Y_c)}},
+                shape_requirement{"ct_Y_c", of.symbolic_c, of.c, shape_if_given(cotangents.Y_c)}},
             describe_sizes);
+        if (!sizes.projects && gradients.projection.is_given())
+            fail<shape_error>(op, ": ct_projection must be omitted, because the weights have no projection, "
+                                  "but it is given. Leave it out.");
         check_outputs<Item>(op, describe_sizes,
-            std::array{ct_X, ct_W, ct_R, ct_B, requirement{"ct_P", "[D, 3H]", P, gradients.P}, ct_initial_h,
-                requirement{"ct_initial_c", symbolic_state_shape(layout), state, gradients.initial_c}},
+            std::array{ct_X, ct_W, ct_R, ct_B, requirement{"ct_P", "[D, 3H]", P, gradients.P},
+                requirement{"ct_projection", "[D, K, H]", projection, gradients.projection}, ct_initial_h,
+                requirement{"ct_initial_c", of.symbolic_c, of.c, gradients.initial_c}},
             inputs);
     } else {
         check_shapes(op, std::array{ct_Y, ct_Y_h}, describe_sizes);
@@ -26991,13 +27074,14 @@ void run_vjp_into(std::string_view op, tensor_ref<Item const> const& X, Weights 
         check_trainable(op, weights);
         check_vjp<Family, Item>(op, X, weights, residuals, cotangents, gradients);
         std::int64_t const layout = weights.layout();
-        std::size_t const I = weights.sizes().I, H = weights.sizes().H;
-        backward_operands<Item> operands{residuals.batch(), weights.sizes(), weights.direction(), {X, layout},
-            {cotangents.Y, layout}, {gradients.X, layout}, gradients.B, {},
-            {{{gradients.W, 0, I}, {gradients.R, 0, H}}}};
+        recurrent_widths const& sizes = weights.sizes();
+        backward_operands<Item, rows::gradients> operands{residuals.batch(), sizes, weights.direction(),
+            {X, layout}, {cotangents.Y, layout}, {gradients.X, layout}, gradients.B, {},
+            {{{gradients.W, 0, sizes.I}, {gradients.R, 0, sizes.K}}}};
         state_cotangents<Item> states{{cotangents.Y_h, layout}, {}, {gradients.initial_h, layout}, {}};
         if constexpr (Family::has_c) {
             operands.ct_P = gradients.P;
+            operands.weights[rows::gradient_of_projection] = {gradients.projection, 0, sizes.H};
             states.ct_Y_c = {cotangents.Y_c, layout};
             states.ct_initial_c = {gradients.initial_c, layout};
         }
@@ -33995,6 +34079,7 @@ struct lstm_constants {
     tensor_ref<Item const> R{};
     tensor_ref<Item const> B{};
     tensor_ref<Item const> P{};
+    tensor_ref<Item const> projection{};
 };
 
 /// ONNX's attributes of an LSTM. Names and lists are read only during the call that they are passed to.
@@ -34035,6 +34120,7 @@ struct lstm_inputs {
     tensor_ref<Item const> initial_h{};
     tensor_ref<Item const> initial_c{};
     tensor_ref<Item const> P{};
+    tensor_ref<Item const> projection{}; ///< PyTorch's, not ONNX's
 };
 
 /// The inputs of an LSTM, except X, that vary from call to call.
@@ -34067,12 +34153,14 @@ struct lstm_result {
 ///         i, f = act_f(i + Pi[d] * c), act_f(f + Pf[d] * c)
 ///         c = f * c + i * act_g(g)
 ///         h = act_f(o + Po[d] * c) * act_h(c)
+///         h = projection[d] h        if there is a projection
 ///         Y[t, d, n] = h
 ///
 /// Shapes    X [T, N, I], W [D, 4H, I], R [D, 4H, H], B [D, 8H] = [Wb, Rb], sequence_lens [N], initial_h and
 ///           initial_c [D, N, H], P [D, 3H] -> Y [T, D, N, H], Y_h and Y_c [D, N, H]; gates in the order i,
 ///           o, f, g, peepholes i, o, f. Layout 1: X [N, T, I], Y [N, T, D, H], states [N, D, H]. D is 2 for
-///           bidirectional, else 1. Any strides.
+///           bidirectional, else 1. With a projection [D, K, H], PyTorch's proj_size, K takes the place of H
+///           in R [D, 4H, K], Y, Y_h and initial_h. Any strides.
 /// Types     those of X: float, double; float16 and other storage floats, computed as float and rounded in Y,
 ///           Y_h and Y_c only; user-defined scalars.
 /// Options   lstm_options; if the weights are packed, those given to lstm_weights.
@@ -34084,14 +34172,15 @@ struct lstm_result {
 ///           split into calls (float and wider types).
 /// Max error float, H = 512, T = 100, weights uniform in +-1/sqrt(H), X in +-1, independent: 2e-6.
 ///           NaN stays NaN. Steps beyond a row's length are not read.
-/// Cost      T N D 4H (I + H) multiply-adds, fewer for shorter rows. Packing is a pass over the weights;
+/// Cost      T N D 4H (I + H) multiply-adds, with a projection T N D H (4 I + 5 K), fewer for shorter rows. Packing is a pass over the weights;
 ///           lstm_weights are packed once. Memory: X and the sums of up to 96 rows or of one step.
 /// Differs   from the letter of ONNX, whose clip limits the input of every activation, and so c, the input of
 ///           act_h: here it limits the gates' sums alone, as in ONNX Runtime. With clip = 1 and c = 1.5, of
 ///           gates that are 0.5, h is 0.452574; with a limited c it would be 0.380797. Unspecified there: a
 ///           row of length 0 keeps its states, and surplus values of activation_alpha and activation_beta are
 ///           ignored.
-/// Source    ONNX LSTM-1, 7, 14, 22; infer_lstm has the shape rule.
+/// Source    ONNX LSTM-1, 7, 14, 22; infer_lstm has the shape rule. Sak, Senior, Beaufays (2014), LSTM with a
+///           recurrent projection layer.
 /// Example
 /// ```cpp
 /// xt::xtensor<float, 3> const X = {{{1}}, {{3}}}; // T = 2, N = 1, I = 1
@@ -34116,8 +34205,9 @@ lstm_result<Item> lstm(Input const& X, std::type_identity_t<lstm_inputs<Item>> c
     Options&& options = {}, Env&&... env)
 {
     return detail::run_unpacked<detail::lstm_family, Item>("xloom::lstm", X,
-        {inputs.W, inputs.R, inputs.B, inputs.P}, {inputs.sequence_lens, inputs.initial_h, inputs.initial_c},
-        std::forward<Options>(options), std::forward<Env>(env)...);
+        {inputs.W, inputs.R, inputs.B, inputs.P, inputs.projection},
+        {inputs.sequence_lens, inputs.initial_h, inputs.initial_c}, std::forward<Options>(options),
+        std::forward<Env>(env)...);
 }
 
 /// Computes ONNX's LSTM into the caller's outputs, of any strides, and maybe with the
@@ -34141,8 +34231,8 @@ void lstm_into(Input const& X, lstm_weights<Item> const& weights,
 
 namespace xloom::inline XLOOM_ABI {
 
-/// The residuals that lstm_forward_into keeps for lstm_vjp_into: the sums of the gates and c of each
-/// step that a row has, the initial states, the lengths. Grows like a workspace: a call that needs no more
+/// The residuals that lstm_forward_into keeps for lstm_vjp_into: the sums of the gates, c and a projected h of
+/// each step that a row has, the initial states, the lengths. Grows like a workspace: a call that needs no more
 /// than an earlier one allocates nothing. A backward pass only reads it.
 template <class Item>
 using lstm_residuals = detail::residuals_for<detail::lstm_family, Item>;
@@ -34165,12 +34255,14 @@ struct lstm_gradients {
     tensor_ref<Item> P{};
     tensor_ref<Item> initial_h{};
     tensor_ref<Item> initial_c{};
+    tensor_ref<Item> projection{};
 };
 
 /// Computes ONNX's LSTM as lstm_into does, with the same bits, and keeps what its backward pass needs.
 ///
 /// Errors    as lstm_into; option_error: weights of a narrow storage.
-/// Cost      that of lstm_into, and writing residuals of T N D 5H numbers, fewer for shorter rows.
+/// Cost      that of lstm_into, and writing residuals of T N D 5H numbers, K more with a projection, fewer for
+///           shorter rows.
 template <class Input, class Item = detail::first_item_t<Input>, class... Env>
 void lstm_forward_into(Input const& X, lstm_weights<Item> const& weights,
     std::type_identity_t<lstm_start<Item>> const& start,
@@ -34189,7 +34281,8 @@ void lstm_forward_into(Input const& X, lstm_weights<Item> const& weights,
 ///
 /// Shapes    those of the operands, in the layout of the weights: ct_Y [T, D, N, H], ct_Y_h and ct_Y_c [D, N,
 ///           H] -> ct_X [T, N, I], ct_W [D, 4H, I], ct_R [D, 4H, H], ct_B [D, 8H], ct_P [D, 3H], ct_initial_h
-///           and ct_initial_c [D, N, H]. Each may be omitted. Any strides. The gradients of B and P do not
+///           and ct_initial_c [D, N, H]; with a projection ct_projection [D, K, H], and K in place of H where
+///           lstm has it. Each may be omitted. Any strides. The gradients of B and P do not
 ///           require that the forward pass has them.
 /// Types     those of X: float, double; float16 and other storage floats, computed as float and rounded in
 ///           the outputs only; user-defined scalars.
@@ -46618,17 +46711,17 @@ struct cell_scratch {
     {}
 };
 
-/// Performs a step of N rows: h [N, H], and c [N, H] of rows that have it, become the next states; h is also
-/// written to y_t [N, H] if it is not null.
+/// Performs a step of N rows: h [N, K], and c [N, H] of rows that have it, become the next states; h is also
+/// written to y_t [N, K] if it is not null.
 template <class T, class Rows, class Item>
 void run_step(
     cell_scratch<T, Rows> const& scratch, std::size_t N, Item* h, Item* c, Item const* x_t, Item* y_t)
 {
     constexpr bool has_c = requires { scratch.rows.c(0); };
     auto const& [rows, x, sums] = scratch;
-    std::size_t const I = rows.W().depth, H = rows.H();
+    std::size_t const I = rows.W().depth, H = rows.H(), K = rows.K();
     for (std::size_t n = 0; n < N; ++n) {
-        kernel::copy_row<Item, T>({h + n * H}, H, {rows.h(n)});
+        kernel::copy_row<Item, T>({h + n * K}, K, {rows.h(n)});
         if constexpr (has_c)
             kernel::copy_row<Item, T>({c + n * H}, H, {rows.c(n)});
     }
@@ -46636,11 +46729,11 @@ void run_step(
     kernel::multiply<T>(N, {x, I}, rows.W(), {rows.bias(), 0}, {sums, rows.sums_stride()});
     rows.step(N, N, 0, sums);
     for (std::size_t n = 0; n < N; ++n) {
-        kernel::copy_row<T, Item>({rows.h(n)}, H, {h + n * H});
+        kernel::copy_row<T, Item>({rows.h(n)}, K, {h + n * K});
         if constexpr (has_c)
             kernel::copy_row<T, Item>({rows.c(n)}, H, {c + n * H});
         if (y_t != nullptr)
-            kernel::copy_row<T, Item>({rows.h(n)}, H, {y_t + n * H});
+            kernel::copy_row<T, Item>({rows.h(n)}, K, {y_t + n * K});
     }
 }
 
@@ -46717,7 +46810,7 @@ public:
     {
         if constexpr (satisfied<cell_state<Item, Hidden>, cell_input<Item, Element>,
                           cell_state<Item, Output>>()) {
-            check_step(Family::cell_name, {sized_state("h", h), sized_x(x_t), sized_state("y_t", y_t)});
+            check_step(Family::cell_name, {sized_h("h", h), sized_x(x_t), sized_h("y_t", y_t)});
             step(detail::first_item(h), nullptr, detail::first_item(x_t), detail::first_item(y_t));
         }
     }
@@ -46738,8 +46831,9 @@ public:
     {
         if constexpr (satisfied<cell_state<Item, Hidden>, cell_state<Item, Cell>, cell_input<Item, Element>,
                           cell_state<Item, Output>>()) {
-            check_step(Family::cell_name,
-                {sized_state("h", h), sized_state("c", c), sized_x(x_t), sized_state("y_t", y_t)});
+            check_step(
+                Family::cell_name, {sized_h("h", h), detail::sized("c", "N H", N_ * weights_.sizes().H, c),
+                                       sized_x(x_t), sized_h("y_t", y_t)});
             step(detail::first_item(h), detail::first_item(c), detail::first_item(x_t),
                 detail::first_item(y_t));
         }
@@ -46753,9 +46847,10 @@ private:
     }
 
     template <class State>
-    sized_operand sized_state(std::string_view name, State const& state) const
+    sized_operand sized_h(std::string_view name, State const& state) const
     {
-        return detail::sized(name, "N H", N_ * weights_.sizes().H, state);
+        recurrent_widths const& sizes = weights_.sizes();
+        return detail::sized(name, sizes.projects ? "N K" : "N H", N_ * sizes.K, state);
     }
     template <class Element>
     sized_operand sized_x(Element const& x_t) const
@@ -47129,12 +47224,12 @@ namespace xloom::inline XLOOM_ABI {
 ///
 ///     i, o, f, g = split(W x_t + Wb + R h + Rb, 4)
 ///     c = act_f(f + Pf * c) * c + act_f(i + Pi * c) * act_g(g)
-///     h = act_f(o + Po * c) * act_h(c)
+///     h = act_f(o + Po * c) * act_h(c), or projection times it
 ///     y_t = h
 ///
 /// Members   constructed from the weights, N = 1 and d = 0, the direction: a shape_error if N cannot be
 ///           counted in bytes, an option_error if the weights have no direction d.
-/// Shapes    h, c and y_t [N, H], x_t [N, I]: spans, containers, row-major tensors and views whose items are
+/// Shapes    h, c and y_t [N, H], with a projection h and y_t [N, K]; x_t [N, I]: spans, containers, row-major tensors and views whose items are
 ///           contiguous.
 /// Errors    shape_error: other sizes, or items that are not contiguous; before anything is written. A
 ///           moved-from cell has N = 0 rows.
@@ -47453,7 +47548,7 @@ public:
     {
         recurrent_widths const& sizes = layers_[0].sizes();
         for (std::size_t l = 0; l + 1 < layers_.size() && l < workspace_.between_.size(); ++l)
-            grow(workspace_.between_[l], batch_.T * batch_.N * sizes.D * sizes.H);
+            grow(workspace_.between_[l], batch_.T * batch_.N * sizes.D * sizes.K);
     }
 
     /// Runs the layers, several at once where that is worthwhile: as many as there are threads.
@@ -47529,10 +47624,10 @@ private:
         auto const between = [&](std::size_t layer) { return workspace_.between_[layer % 2].data(); };
         batch_operands<Item> operands{batch_, sizes, weights.direction(), {X_, weights.layout()},
             {outputs_.Y, weights.layout()}, &start_.sequence_lens};
-        if (l != 0) // [N, T, D, H], as an input [N, T, D H]
+        if (l != 0) // [N, T, D, K], as an input [N, T, D K]
             operands.X = {tensor_ref<Item const>(between(l - 1), {batch_.N, batch_.T, sizes.I}), 1};
         if (l + 1 != layers_.size())
-            operands.Y = {tensor_ref<Item>(between(l), {batch_.N, batch_.T, sizes.D, sizes.H}), 1};
+            operands.Y = {tensor_ref<Item>(between(l), {batch_.N, batch_.T, sizes.D, sizes.K}), 1};
         return operands;
     }
 
@@ -47558,9 +47653,10 @@ void check_layers(std::string_view op, stack_layers<Family, Item> layers)
     recurrent_widths const& first = layers[0].sizes();
     for (std::size_t l = 1; l < layers.size(); ++l) {
         recurrent_widths const& sizes = layers[l].sizes();
-        if (sizes.D != first.D || sizes.H != first.H || sizes.I != first.D * first.H)
+        if (sizes.D != first.D || sizes.H != first.H || sizes.K != first.K || sizes.I != first.D * first.K)
             fail<shape_error>(op, ": a layer must have the D and H of the first one, D = ", first.D,
-                " and H = ", first.H, ", and I = D H, but layers[", l, "] has ", describe(sizes),
+                " and H = ", first.H, first.projects ? concat(", its K = ", first.K) : "", ", and I = D ",
+                first.projects ? "K" : "H", ", but layers[", l, "] has ", describe(sizes),
                 ". Give weights of these sizes.");
         if (layers[l].layout() != layers[0].layout())
             fail<option_error>(op, ": all layers must have one layout, but that of layers[", l, "] is ",
@@ -47575,10 +47671,15 @@ struct stack_sizes {
     recurrent_widths states; ///< of all layers: D is L D
     std::int64_t layout;
 
-    call_shapes shapes() const
+    recurrent_shapes shapes() const
     {
-        return {symbolic_output_shape(layout), output_shape(layer, batch, layout),
-            layout == 0 ? "[L D, N, H]" : "[N, L D, H]", state_shape(states, batch, layout)};
+        recurrent_shapes all = shapes_of_outputs(layer, batch, layout);
+        recurrent_shapes const of_states = shapes_of_outputs(states, batch, layout);
+        all.h = of_states.h;
+        all.c = of_states.c;
+        all.symbolic_c = layout == 0 ? "[L D, N, H]" : "[N, L D, H]";
+        all.symbolic_h = !layer.projects ? all.symbolic_c : layout == 0 ? "[L D, N, K]" : "[N, L D, K]";
+        return all;
     }
     std::string describe() const
     {
@@ -47598,16 +47699,8 @@ stack_sizes check_stack(std::string_view op, tensor_ref<Item const> const& X,
     stack_sizes sizes{check_X(op, X.shape(), first, layers[0].layout()), first, first, layers[0].layout()};
     sizes.states.D *= layers.size();
     check_rows(op, sizes.states, sizes.batch.N);
-    call_shapes const shapes = sizes.shapes();
-    auto const state = [&](std::string_view name, tensor_ref<Item const> const& operand) {
-        return shape_requirement{name, shapes.symbolic_states, shapes.states, shape_if_given(operand)};
-    };
-    auto const describe_sizes = [&] { return sizes.describe(); };
-    if constexpr (Family::has_c)
-        check_shapes(op, std::array{state("initial_h", start.initial_h), state("initial_c", start.initial_c)},
-            describe_sizes);
-    else
-        check_shapes(op, std::array{state("initial_h", start.initial_h)}, describe_sizes);
+    check_states(op, sizes.shapes(), shape_if_given(start.initial_h), shape_of_initial_c<Family>(start),
+        [&] { return sizes.describe(); });
     check_lengths(op, "sequence_lens", start.sequence_lens, sizes.batch.N, "T", sizes.batch.T);
     return sizes;
 }
@@ -47633,7 +47726,7 @@ typename Family::template result<Item> run_stack_call(std::string_view op, tenso
         start_type const& from = detail::options_of<start_type>(start);
         stack_sizes const sizes =
             check_stack<Family, Item>(op, X, layers, from, named_inputs<Family, Item>(X, from));
-        auto result = make_result<Family, Item>(sizes.layer, sizes.states, sizes.batch, sizes.layout);
+        auto result = make_result<Family, Item>(sizes.shapes());
         run_stack<Family, Item>(X, layers, sizes.batch, from, refs_to<Family, Item>(result), start, env...);
         return result;
     } else {
@@ -47669,7 +47762,7 @@ namespace xloom::inline XLOOM_ABI {
 ///
 /// Shapes    X [T, N, I], layers L weights with one D, one H and, but for the first, I = D H, sequence_lens
 ///           [N], initial_h and initial_c [L D, N, H] -> Y [T, D, N, H] of the last layer, Y_h and Y_c [L D,
-///           N, H]. Layout 1: X [N, T, I], Y [N, T, D, H], states [N, L D, H].
+///           N, H]. Layout 1: X [N, T, I], Y [N, T, D, H], states [N, L D, H]. With projections as in lstm.
 /// Types     as lstm; between two layers is the type of X.
 /// Policy    serial, or one with threads: where there are more threads than rows, and all layers are forward,
 ///           layer l computes a step while layer l - 1 computes a later one; else as lstm, layer by layer.
@@ -48544,7 +48637,13 @@ std::vector<recurrent_weights<Family, Item>> read_layers(
                    B = member(layer, "B").is_null() ? json_tensor<Item>()
                                                     : read_tensor<Item>(layer, "B", 2, place);
         auto const options = read_options<typename Family::options>(root, file, W.dims[0]);
-        typename Family::template constants<Item> const constants{.W = W.ref(), .R = R.ref(), .B = B.ref()};
+        typename Family::template constants<Item> constants{.W = W.ref(), .R = R.ref(), .B = B.ref()};
+        json_tensor<Item> projection;
+        if constexpr (requires { constants.projection; })
+            if (!member(layer, "projection").is_null()) {
+                projection = read_tensor<Item>(layer, "projection", 3, place);
+                constants.projection = projection.ref();
+            }
         Family::check_constants(place, constants, options); // whose errors have the place
         layers.emplace_back(constants, options, packing...);
     }
@@ -48559,8 +48658,9 @@ std::vector<recurrent_weights<Family, Item>> read_layers(
 ///
 ///     {"op_type": "LSTM", "layers": [{"W": .., "R": .., "B": ..}, ..], "layout": 0, "activations": [..]}
 ///
-/// W, R and B are nested lists of numbers in the shapes that lstm takes. B may be omitted, and so may the
-/// attributes of all layers, ONNX's: layout, activations. Other members are ignored. Two directions are
+/// W, R and B are nested lists of numbers in the shapes that lstm takes. A layer may have a "projection", too.
+/// B may be omitted, and so may the attributes of all layers, ONNX's: layout, activations. Other members are
+/// ignored. Two directions are
 /// bidirectional, one is forward.
 ///
 /// Types     float, double. Behind the path the arguments of lstm_weights may follow that say how weights are

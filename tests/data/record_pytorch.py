@@ -27,7 +27,8 @@ def record(case, layer, states, lengths=None, rows=2):
         show(f"{case}.{name}", parameter)
     X = dyadic((3, rows, layer.input_size))
     D = 2 if layer.bidirectional else 1
-    initial = [dyadic((layer.num_layers * D, rows, layer.hidden_size)) for _ in range(states)]
+    lengths_of_states = [getattr(layer, "proj_size", 0) or layer.hidden_size, layer.hidden_size]
+    initial = [dyadic((layer.num_layers * D, rows, length)) for length in lengths_of_states[:states]]
     show(f"{case}.X", X)
     for name, state in zip(("h_0", "c_0"), initial):
         show(f"{case}.{name}", state)
@@ -58,3 +59,4 @@ record("relu_two", torch.nn.RNN(2, 3, nonlinearity="relu", **two), 1)
 record("lstm_without_bias", torch.nn.LSTM(2, 3, bias=False), 2)
 record("gru_without_bias", torch.nn.GRU(2, 3, bias=False), 1)
 record("stream", torch.nn.GRU(1, 2, num_layers=2), 1, rows=1)
+record("projected", torch.nn.LSTM(2, 3, proj_size=2, **two), 2, lengths=[2, 3])

@@ -100,6 +100,12 @@ TEST_CASE("modules of PyTorch: two layers in both directions")
     check_module("relu_two", read_rnn(file_of("relu_two")), run_rnn);
 }
 
+TEST_CASE("an LSTM of PyTorch with proj_size")
+{
+    check_lstm("projected");
+    CHECK(read_lstm(file_of("projected"))[1].sizes().K == 2);
+}
+
 TEST_CASE("modules of PyTorch without bias, one with the batch first")
 {
     check_lstm("lstm_without_bias");

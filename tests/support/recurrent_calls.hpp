@@ -161,10 +161,10 @@ inline std::string const direction_names[] = {"forward", "reverse", "bidirection
 /// Any bit of `which` set or not.
 inline unsigned random_choice(std::mt19937& random) { return static_cast<unsigned>(random()) & with_all; }
 
-/// The operands of a call, as tensors. initial_c and P have no shape where the operator has none.
+/// The operands of a call, as tensors. initial_c, P and projection have no shape where the operator has none.
 template <class Names, class T>
 struct recurrent_tensors : common_tensors<T> {
-    placed_tensor<T> initial_c{}, P{};
+    placed_tensor<T> initial_c{}, P{}, projection{};
 
     explicit recurrent_tensors(
         typename Names::template operands<T> const& from, placement how = placement::row_major)
@@ -173,14 +173,17 @@ struct recurrent_tensors : common_tensors<T> {
         if constexpr (requires { from.initial_c; }) {
             initial_c = place<T>(from.initial_c, how);
             P = place<T>(from.P, how);
+            projection = place<T>(from.projection, how);
         }
     }
 
     auto constants() const
     {
         typename Names::template constants<T> to{ref_of(this->W), ref_of(this->R), ref_of(this->B)};
-        if constexpr (requires { to.P; })
+        if constexpr (requires { to.P; }) {
             to.P = ref_of(P);
+            to.projection = ref_of(projection);
+        }
         return to;
     }
     auto start() const
@@ -197,6 +200,7 @@ struct recurrent_tensors : common_tensors<T> {
         if constexpr (requires { to.initial_c; }) {
             to.initial_c = ref_of(initial_c);
             to.P = ref_of(P);
+            to.projection = ref_of(projection);
         }
         return to;
     }

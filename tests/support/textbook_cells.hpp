@@ -23,12 +23,13 @@ struct gru_operands {
 template <class T>
 using rnn_operands = gru_operands<T>;
 
-/// Gates in ONNX's order i, o, f, c. In layout 0, initial_c [D, N, H]; P [D, 3H], peepholes i, o, f.
+/// Gates in ONNX's order i, o, f, c. In layout 0, initial_c [D, N, H]; P [D, 3H], peepholes i, o, f. With
+/// PyTorch's projection [D, K, H], R is [D, 4H, K] and initial_h [D, N, K].
 template <class T>
 struct lstm_operands {
     array<T> X{}, W{}, R{}, B{};
     std::vector<std::int32_t> sequence_lens{}; ///< none: all T
-    array<T> initial_h{}, initial_c{}, P{};
+    array<T> initial_h{}, initial_c{}, P{}, projection{};
 };
 
 struct recurrent_options {
@@ -48,7 +49,8 @@ inline constexpr std::array lstm_activations{
 inline constexpr std::array gru_activations{xloom::activation::sigmoid, xloom::activation::tanh};
 inline constexpr std::array rnn_activations{xloom::activation::tanh};
 
-/// In layout 0: Y [T, D, N, H], Y_h and Y_c [D, N, H]. Y_c has no shape where there is no c.
+/// In layout 0: Y [T, D, N, K], Y_h [D, N, K] and Y_c [D, N, H]; K is H unless h is projected. Y_c has no
+/// shape where there is no c.
 struct recurrent_results {
     array<double> Y, Y_h, Y_c;
 };
@@ -58,9 +60,9 @@ struct cell_state {
     std::vector<double> h, c{};
 };
 
-/// One direction's: W [gates H, I], R [gates H, H], B [2 gates H], P [3H].
+/// One direction's: W [gates H, I], R [gates H, K], B [2 gates H], P [3H], projection [K, H] or empty.
 struct cell_weights {
-    std::vector<double> W, R, B, P{};
+    std::vector<double> W, R, B, P{}, projection{};
     std::vector<xloom::activation_function> activations{}; ///< f, g, h
     double clip = no_clip;
     bool input_forget = false, linear_before_reset = false;
@@ -69,7 +71,7 @@ struct cell_weights {
 /// One step of one row of an LSTM.
 inline cell_state lstm_step(cell_weights const& w, cell_state const& before, std::vector<double> const& x)
 {
-    std::size_t const H = before.h.size();
+    std::size_t const H = before.c.size();
     auto const sum = [&](std::size_t gate, std::size_t unit) {
         std::size_t const row = gate * H + unit;
         return dot(w.W, row, x) + dot(w.R, row, before.h) + w.B[row] + w.B[4 * H + row];
@@ -95,9 +97,14 @@ inline cell_state lstm_step(cell_weights const& w, cell_state const& before, std
     for (std::size_t unit = 0; unit < H; ++unit)
         o[unit] = sum(1, unit) + w.P[H + unit] * after.c[unit]; // the new c
     o = activated(w.activations[0], clipped(o, w.clip));
-    std::vector<double> const hidden = activated(w.activations[2], after.c); // c is not clipped
+    std::vector<double> hidden = activated(w.activations[2], after.c); // c is not clipped
     for (std::size_t unit = 0; unit < H; ++unit)
-        after.h[unit] = o[unit] * hidden[unit];
+        hidden[unit] = o[unit] * hidden[unit];
+    if (w.projection.empty())
+        after.h = hidden;
+    else
+        for (std::size_t k = 0; k < after.h.size(); ++k)
+            after.h[k] = dot(w.projection, k, hidden);
     return after;
 }
 
@@ -150,13 +157,15 @@ cell_weights weights_of(Operands const& in, Options const& options, std::size_t 
     std::array<xloom::activation, Count> const& defaults)
 {
     std::size_t const width = in.W.shape[2];
-    std::size_t const rows = in.R.shape[1];
-    std::size_t const H = in.R.shape[2];
-    cell_weights w{row_of(in.W, d, rows * width), row_of(in.R, d, rows * H), row_of(in.B, d, 2 * rows)};
+    std::size_t const rows = in.R.shape[1], K = in.R.shape[2];
+    cell_weights w{row_of(in.W, d, rows * width), row_of(in.R, d, rows * K), row_of(in.B, d, 2 * rows)};
     w.clip = options.clip;
     w.input_forget = options.input_forget;
     if constexpr (requires { in.P; })
-        w.P = row_of(in.P, d, 3 * H);
+        w.P = row_of(in.P, d, rows / 4 * 3);
+    if constexpr (requires { in.projection; })
+        if (!is_absent(in.projection))
+            w.projection = row_of(in.projection, d, in.projection.shape[1] * in.projection.shape[2]);
     if constexpr (requires { options.linear_before_reset; })
         w.linear_before_reset = options.linear_before_reset;
     for (std::size_t k = 0; k < Count; ++k)
@@ -181,13 +190,14 @@ recurrent_results run_cell(Operands const& in, recurrent_options const& options,
     std::size_t const N = X.shape[1];
     std::size_t const I = X.shape[2];
     std::size_t const D = in.R.shape[0];
-    std::size_t const H = in.R.shape[2];
+    std::size_t const K = in.R.shape[2];
+    std::size_t const H = has_c ? in.R.shape[1] / 4 : K;
 
-    recurrent_results out{zeros({T, D, N, H}), zeros({D, N, H}), has_c ? zeros({D, N, H}) : array<double>{}};
+    recurrent_results out{zeros({T, D, N, K}), zeros({D, N, K}), has_c ? zeros({D, N, H}) : array<double>{}};
     for (std::size_t d = 0; d < D; ++d) {
         cell_weights const w = weights_of(in, options, d, defaults);
         for (std::size_t n = 0; n < N; ++n) {
-            cell_state state{row_of(initial_h, d * N + n, H)};
+            cell_state state{row_of(initial_h, d * N + n, K)};
             if (has_c)
                 state.c = row_of(initial_c, d * N + n, H);
             for (std::size_t const t : steps_of(options.direction, d, length_of(in.sequence_lens, n, T))) {

@@ -105,9 +105,10 @@ network_results run(
 {
     auto const gates = gates_of(kind);
     auto const T = static_cast<std::int64_t>(in.X.shape[0]), N = static_cast<std::int64_t>(in.X.shape[1]),
-               D = static_cast<std::int64_t>(in.R.shape[0]), H = static_cast<std::int64_t>(in.R.shape[2]);
+               D = static_cast<std::int64_t>(in.R.shape[0]), K = static_cast<std::int64_t>(in.R.shape[2]);
     Tensor const X = variable(in.X), W = variable(in.W), R = variable(in.R), B = variable(in.B),
-                 initial_h = variable(in.initial_h), initial_c = variable(in.initial_c);
+                 initial_h = variable(in.initial_h), initial_c = variable(in.initial_c),
+                 projection = variable(in.projection);
     bool const has_B = B.defined(), is_ragged = !in.sequence_lens.empty(),
                is_reverse = direction == "reverse";
 
@@ -117,11 +118,14 @@ network_results run(
         parameters.push_back(part_of(R, d, gates));
         for (Tensor const& half : has_B ? B.chunk(2, 1) : std::vector<Tensor>())
             parameters.push_back(part_of(half, d, gates));
+        if (projection.defined())
+            parameters.push_back(projection.select(0, d));
     }
-    auto const state_or_zeros = [&](Tensor const& state) {
-        return state.defined() ? state : at::zeros({D, N, H}, at::kDouble);
+    auto const state_or_zeros = [&](Tensor const& state, std::int64_t length) {
+        return state.defined() ? state : at::zeros({D, N, length}, at::kDouble);
     };
-    Tensor const h = state_or_zeros(initial_h), c = state_or_zeros(initial_c);
+    Tensor const h = state_or_zeros(initial_h, K),
+                 c = state_or_zeros(initial_c, projection.defined() ? projection.size(2) : K);
 
     Tensor Y, Y_h, Y_c;
     if (is_ragged) {
@@ -147,14 +151,14 @@ network_results run(
         if (is_reverse)
             Y = Y.flip(0);
     }
-    Y = Y.reshape({T, N, D, H}).transpose(1, 2);
+    Y = Y.reshape({T, N, D, K}).transpose(1, 2);
 
     backward(Y, ct.Y);
     backward(Y_h, ct.Y_h);
     backward(Y_c, ct.Y_c);
     return {array_of(Y), array_of(Y_h), array_of(Y_c),
         {gradient_of(X), gradient_of(W), gradient_of(R), gradient_of(B), gradient_of(initial_h),
-            gradient_of(initial_c), {}}};
+            gradient_of(initial_c), gradient_of(projection), {}}};
 }
 
 namespace {

@@ -19,7 +19,7 @@ enum class network { lstm, gru, rnn };
 
 /// Operands of a network in ONNX's layout 0 and order of the gates; an operand without a shape is omitted.
 struct network_operands {
-    numbers X{}, W{}, R{}, B{}, initial_h{}, initial_c{};
+    numbers X{}, W{}, R{}, B{}, initial_h{}, initial_c{}, projection{};
     std::vector<std::int64_t> sequence_lens{}; ///< from the longest to the shortest, none is 0; none: all T
 };
 

@@ -8,7 +8,7 @@
 
 #include "differences.hpp"
 #include "oracle.hpp"
-#include "support/lstm_vjp_calls.hpp"
+#include "support/projected_lstm.hpp"
 #include "support/single_state_vjp_calls.hpp"
 
 namespace torch_recurrent_test {
@@ -22,8 +22,10 @@ template <class Operands>
 torch_oracle::network_operands operands_of(Operands const& in)
 {
     torch_oracle::network_operands out{in.X, in.W, in.R, in.B, in.initial_h};
-    if constexpr (requires { in.initial_c; })
+    if constexpr (requires { in.initial_c; }) {
         out.initial_c = in.initial_c;
+        out.projection = in.projection;
+    }
     out.sequence_lens.assign(in.sequence_lens.begin(), in.sequence_lens.end());
     return out;
 }
@@ -69,6 +71,7 @@ void check_network(network kind, std::mt19937& random, recurrent_sizes const& si
     check("B", gradients.B, expected.gradients.B);
     check("initial_h", gradients.initial_h, expected.gradients.initial_h);
     check("initial_c", gradients.initial_c, expected.gradients.initial_c);
+    check("projection", gradients.projection, expected.gradients.projection);
 }
 
 /// Every direction, with and without biases, initial states and lengths, for sizes that fill vectors and
@@ -90,9 +93,23 @@ void check_family(network kind)
         }
 }
 
+/// libtorch requires a projection shorter than h.
+struct shortened_lstm_family : lstm_vjp_family {
+    template <class T>
+    static operands<T> draw(std::mt19937& random, recurrent_sizes sizes, unsigned which = with_all,
+        random_ranges const& ranges = {})
+    {
+        ++sizes.H;
+        auto in = lstm_vjp_family::draw<T>(random, sizes, which, ranges);
+        project(random, in, 1 + random() % (sizes.H - 1), ranges);
+        return in;
+    }
+};
+
 } // namespace
 
 TEST_CASE("LSTM") { check_family<lstm_vjp_family>(network::lstm); }
+TEST_CASE("LSTM with a projection") { check_family<shortened_lstm_family>(network::lstm); }
 TEST_CASE("GRU") { check_family<gru_vjp_family>(network::gru); }
 TEST_CASE("RNN") { check_family<rnn_vjp_family>(network::rnn); }
 

@@ -209,7 +209,7 @@ void attn_lstm_vjp_into(Input const& X, std::type_identity_t<tensor_ref<Item con
         detail::check_trainable("xloom::attn_lstm_vjp_into", weights);
         detail::check_attn_lstm_backward(
             "xloom::attn_lstm_vjp_into", input, M, weights, residuals, cotangents, gradients);
-        auto const& [D, I, H, A, E, C, attends, has_layer] = weights.sizes();
+        auto const& [D, I, H, K, A, E, C, attends, has_layer, projects] = weights.sizes();
         batch_sizes const batch = residuals.batch();
         auto&& workspace = detail::workspace_or_new<attention_workspace<Item>>(env...);
         detail::run_backward<detail::attn_lstm_backward_states<Item>>(

@@ -8,8 +8,8 @@
 
 namespace xloom::inline XLOOM_ABI {
 
-/// The residuals that lstm_forward_into keeps for lstm_vjp_into: the sums of the gates and c of each
-/// step that a row has, the initial states, the lengths. Grows like a workspace: a call that needs no more
+/// The residuals that lstm_forward_into keeps for lstm_vjp_into: the sums of the gates, c and a projected h of
+/// each step that a row has, the initial states, the lengths. Grows like a workspace: a call that needs no more
 /// than an earlier one allocates nothing. A backward pass only reads it.
 template <class Item>
 using lstm_residuals = detail::residuals_for<detail::lstm_family, Item>;
@@ -32,12 +32,14 @@ struct lstm_gradients {
     tensor_ref<Item> P{};
     tensor_ref<Item> initial_h{};
     tensor_ref<Item> initial_c{};
+    tensor_ref<Item> projection{};
 };
 
 /// Computes ONNX's LSTM as lstm_into does, with the same bits, and keeps what its backward pass needs.
 ///
 /// Errors    as lstm_into; option_error: weights of a narrow storage.
-/// Cost      that of lstm_into, and writing residuals of T N D 5H numbers, fewer for shorter rows.
+/// Cost      that of lstm_into, and writing residuals of T N D 5H numbers, K more with a projection, fewer for
+///           shorter rows.
 template <class Input, class Item = detail::first_item_t<Input>, class... Env>
 void lstm_forward_into(Input const& X, lstm_weights<Item> const& weights,
     std::type_identity_t<lstm_start<Item>> const& start,
@@ -56,7 +58,8 @@ void lstm_forward_into(Input const& X, lstm_weights<Item> const& weights,
 ///
 /// Shapes    those of the operands, in the layout of the weights: ct_Y [T, D, N, H], ct_Y_h and ct_Y_c [D, N,
 ///           H] -> ct_X [T, N, I], ct_W [D, 4H, I], ct_R [D, 4H, H], ct_B [D, 8H], ct_P [D, 3H], ct_initial_h
-///           and ct_initial_c [D, N, H]. Each may be omitted. Any strides. The gradients of B and P do not
+///           and ct_initial_c [D, N, H]; with a projection ct_projection [D, K, H], and K in place of H where
+///           lstm has it. Each may be omitted. Any strides. The gradients of B and P do not
 ///           require that the forward pass has them.
 /// Types     those of X: float, double; float16 and other storage floats, computed as float and rounded in
 ///           the outputs only; user-defined scalars.

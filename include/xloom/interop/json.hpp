@@ -155,7 +155,13 @@ std::vector<recurrent_weights<Family, Item>> read_layers(
                    B = member(layer, "B").is_null() ? json_tensor<Item>()
                                                     : read_tensor<Item>(layer, "B", 2, place);
         auto const options = read_options<typename Family::options>(root, file, W.dims[0]);
-        typename Family::template constants<Item> const constants{.W = W.ref(), .R = R.ref(), .B = B.ref()};
+        typename Family::template constants<Item> constants{.W = W.ref(), .R = R.ref(), .B = B.ref()};
+        json_tensor<Item> projection;
+        if constexpr (requires { constants.projection; })
+            if (!member(layer, "projection").is_null()) {
+                projection = read_tensor<Item>(layer, "projection", 3, place);
+                constants.projection = projection.ref();
+            }
         Family::check_constants(place, constants, options); // whose errors have the place
         layers.emplace_back(constants, options, packing...);
     }
@@ -170,8 +176,9 @@ std::vector<recurrent_weights<Family, Item>> read_layers(
 ///
 ///     {"op_type": "LSTM", "layers": [{"W": .., "R": .., "B": ..}, ..], "layout": 0, "activations": [..]}
 ///
-/// W, R and B are nested lists of numbers in the shapes that lstm takes. B may be omitted, and so may the
-/// attributes of all layers, ONNX's: layout, activations. Other members are ignored. Two directions are
+/// W, R and B are nested lists of numbers in the shapes that lstm takes. A layer may have a "projection", too.
+/// B may be omitted, and so may the attributes of all layers, ONNX's: layout, activations. Other members are
+/// ignored. Two directions are
 /// bidirectional, one is forward.
 ///
 /// Types     float, double. Behind the path the arguments of lstm_weights may follow that say how weights are

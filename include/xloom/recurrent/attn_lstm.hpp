@@ -106,8 +106,8 @@ attn_lstm_result<Item> run_attn_lstm(Score const& score, tensor_ref<Item const> 
     attn_lstm_weights<Item> const& weights, attn_lstm_start<Item> const& start, Env&... env)
 {
     batch_sizes const sizes = check_attn_lstm_call("xloom::attn_lstm", X, weights, start);
-    attn_lstm_result<Item> result{make_output<Item>(weights.sizes(), sizes, 0),
-        make_state<Item>(weights.sizes(), sizes, 0), make_state<Item>(weights.sizes(), sizes, 0)};
+    attn_lstm_result<Item> result =
+        make_result<attn_lstm_family, Item>(shapes_of_outputs(weights.sizes(), sizes, 0));
     detail::run_attn_lstm_call<Item>(
         X, weights, sizes, start, {result.Y, result.Y_h, result.Y_c}, score, env...);
     return result;

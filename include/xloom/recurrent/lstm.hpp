@@ -18,6 +18,7 @@ struct lstm_inputs {
     tensor_ref<Item const> initial_h{};
     tensor_ref<Item const> initial_c{};
     tensor_ref<Item const> P{};
+    tensor_ref<Item const> projection{}; ///< PyTorch's, not ONNX's
 };
 
 /// The inputs of an LSTM, except X, that vary from call to call.
@@ -50,12 +51,14 @@ struct lstm_result {
 ///         i, f = act_f(i + Pi[d] * c), act_f(f + Pf[d] * c)
 ///         c = f * c + i * act_g(g)
 ///         h = act_f(o + Po[d] * c) * act_h(c)
+///         h = projection[d] h        if there is a projection
 ///         Y[t, d, n] = h
 ///
 /// Shapes    X [T, N, I], W [D, 4H, I], R [D, 4H, H], B [D, 8H] = [Wb, Rb], sequence_lens [N], initial_h and
 ///           initial_c [D, N, H], P [D, 3H] -> Y [T, D, N, H], Y_h and Y_c [D, N, H]; gates in the order i,
 ///           o, f, g, peepholes i, o, f. Layout 1: X [N, T, I], Y [N, T, D, H], states [N, D, H]. D is 2 for
-///           bidirectional, else 1. Any strides.
+///           bidirectional, else 1. With a projection [D, K, H], PyTorch's proj_size, K takes the place of H
+///           in R [D, 4H, K], Y, Y_h and initial_h. Any strides.
 /// Types     those of X: float, double; float16 and other storage floats, computed as float and rounded in Y,
 ///           Y_h and Y_c only; user-defined scalars.
 /// Options   lstm_options; if the weights are packed, those given to lstm_weights.
@@ -67,14 +70,15 @@ struct lstm_result {
 ///           split into calls (float and wider types).
 /// Max error float, H = 512, T = 100, weights uniform in +-1/sqrt(H), X in +-1, independent: 2e-6.
 ///           NaN stays NaN. Steps beyond a row's length are not read.
-/// Cost      T N D 4H (I + H) multiply-adds, fewer for shorter rows. Packing is a pass over the weights;
+/// Cost      T N D 4H (I + H) multiply-adds, with a projection T N D H (4 I + 5 K), fewer for shorter rows. Packing is a pass over the weights;
 ///           lstm_weights are packed once. Memory: X and the sums of up to 96 rows or of one step.
 /// Differs   from the letter of ONNX, whose clip limits the input of every activation, and so c, the input of
 ///           act_h: here it limits the gates' sums alone, as in ONNX Runtime. With clip = 1 and c = 1.5, of
 ///           gates that are 0.5, h is 0.452574; with a limited c it would be 0.380797. Unspecified there: a
 ///           row of length 0 keeps its states, and surplus values of activation_alpha and activation_beta are
 ///           ignored.
-/// Source    ONNX LSTM-1, 7, 14, 22; infer_lstm has the shape rule.
+/// Source    ONNX LSTM-1, 7, 14, 22; infer_lstm has the shape rule. Sak, Senior, Beaufays (2014), LSTM with a
+///           recurrent projection layer.
 /// Example
 /// ```cpp
 /// xt::xtensor<float, 3> const X = {{{1}}, {{3}}}; // T = 2, N = 1, I = 1
@@ -99,8 +103,9 @@ lstm_result<Item> lstm(Input const& X, std::type_identity_t<lstm_inputs<Item>> c
     Options&& options = {}, Env&&... env)
 {
     return detail::run_unpacked<detail::lstm_family, Item>("xloom::lstm", X,
-        {inputs.W, inputs.R, inputs.B, inputs.P}, {inputs.sequence_lens, inputs.initial_h, inputs.initial_c},
-        std::forward<Options>(options), std::forward<Env>(env)...);
+        {inputs.W, inputs.R, inputs.B, inputs.P, inputs.projection},
+        {inputs.sequence_lens, inputs.initial_h, inputs.initial_c}, std::forward<Options>(options),
+        std::forward<Env>(env)...);
 }
 
 /// Computes ONNX's LSTM into the caller's outputs, of any strides, and maybe with the

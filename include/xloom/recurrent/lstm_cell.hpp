@@ -10,12 +10,12 @@ namespace xloom::inline XLOOM_ABI {
 ///
 ///     i, o, f, g = split(W x_t + Wb + R h + Rb, 4)
 ///     c = act_f(f + Pf * c) * c + act_f(i + Pi * c) * act_g(g)
-///     h = act_f(o + Po * c) * act_h(c)
+///     h = act_f(o + Po * c) * act_h(c), or projection times it
 ///     y_t = h
 ///
 /// Members   constructed from the weights, N = 1 and d = 0, the direction: a shape_error if N cannot be
 ///           counted in bytes, an option_error if the weights have no direction d.
-/// Shapes    h, c and y_t [N, H], x_t [N, I]: spans, containers, row-major tensors and views whose items are
+/// Shapes    h, c and y_t [N, H], with a projection h and y_t [N, K]; x_t [N, I]: spans, containers, row-major tensors and views whose items are
 ///           contiguous.
 /// Errors    shape_error: other sizes, or items that are not contiguous; before anything is written. A
 ///           moved-from cell has N = 0 rows.

@@ -21,7 +21,7 @@ namespace xloom::inline XLOOM_ABI {
 ///
 /// Shapes    X [T, N, I], layers L weights with one D, one H and, but for the first, I = D H, sequence_lens
 ///           [N], initial_h and initial_c [L D, N, H] -> Y [T, D, N, H] of the last layer, Y_h and Y_c [L D,
-///           N, H]. Layout 1: X [N, T, I], Y [N, T, D, H], states [N, L D, H].
+///           N, H]. Layout 1: X [N, T, I], Y [N, T, D, H], states [N, L D, H]. With projections as in lstm.
 /// Types     as lstm; between two layers is the type of X.
 /// Policy    serial, or one with threads: where there are more threads than rows, and all layers are forward,
 ///           layer l computes a step while layer l - 1 computes a later one; else as lstm, layer by layer.

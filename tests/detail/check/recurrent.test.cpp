@@ -52,8 +52,8 @@ constexpr bool sizes_that_can_be_counted()
 {
     constexpr int digits = std::numeric_limits<std::size_t>::digits;
     constexpr std::size_t H = std::size_t{1} << (digits / 2 - 4), N = std::size_t{1} << (digits - 9);
-    detail::check_rows(op, {1, 0, 1}, N);
-    detail::check_rows(op, {1, H, H}, H);
+    detail::check_rows(op, {1, 0, 1, 1}, N);
+    detail::check_rows(op, {1, H, H, H}, H);
     return is(detail::check_weights(op, options{}, shape{1, 4 * H, H}, shape{1, 4 * H, H}), 1, H, H);
 }
 
@@ -94,29 +94,25 @@ constexpr bool inputs_that_fit()
     auto const is_batch = [](batch_sizes const& batch, std::size_t T, std::size_t N) {
         return batch.T == T && batch.N == N;
     };
-    return is_batch(detail::check_X(op, {5, 2, 3}, {1, 3, 2}, 0), 5, 2) &&
-           is_batch(detail::check_X(op, {5, 2, 3}, {1, 3, 2}, 1), 2, 5) &&
-           is_batch(detail::check_X(op, {0, 0, 0}, {2, 0, 2}, 0), 0, 0);
+    return is_batch(detail::check_X(op, {5, 2, 3}, {1, 3, 2, 2}, 0), 5, 2) &&
+           is_batch(detail::check_X(op, {5, 2, 3}, {1, 3, 2, 2}, 1), 2, 5) &&
+           is_batch(detail::check_X(op, {0, 0, 0}, {2, 0, 2, 2}, 0), 0, 0);
 }
 
-struct some_weights {
-    recurrent_widths widths;
-    std::int64_t order;
-    constexpr recurrent_widths const& sizes() const { return widths; }
-    constexpr std::int64_t layout() const { return order; }
-};
-
-using two_states = std::array<detail::named_shape, 2>;
+/// Checks states of T = 7 and N = 5 against D = 2 and H = 4, with a projection K = 6.
+constexpr bool check_states(std::int64_t layout, shape_ref h, shape_ref c, bool projects = false)
+{
+    recurrent_widths const sizes{.D = 2, .I = 3, .H = 4, .K = projects ? 6u : 4u, .projects = projects};
+    batch_sizes const batch{7, 5};
+    detail::check_states(
+        op, shapes_of_outputs(sizes, batch, layout), h, c, [&] { return describe(sizes, batch); });
+    return true;
+}
 
 constexpr bool states_that_fit()
 {
-    detail::check_states(op, some_weights{{2, 3, 4}, 0}, {7, 5},
-        two_states{{{"initial_h", shape{2, 5, 4}}, {"initial_c", {}}}});
-    detail::check_states(op, some_weights{{2, 3, 4}, 1}, {7, 5},
-        two_states{{{"initial_h", {}}, {"initial_c", shape{5, 2, 4}}}});
-    detail::check_states(
-        op, some_weights{{2, 3, 4}, 1}, {7, 5}, two_states{{{"initial_h", {}}, {"initial_c", {}}}});
-    return true;
+    return check_states(0, shape{2, 5, 4}, {}) && check_states(1, {}, shape{5, 2, 4}) &&
+           check_states(1, {}, {}) && check_states(0, shape{2, 5, 6}, shape{2, 5, 4}, true);
 }
 
 } // namespace
@@ -216,9 +212,9 @@ TEST_CASE("recurrent checks: activations")
 TEST_CASE("recurrent checks: X, and a Y that could be counted")
 {
     constexpr std::size_t huge = static_cast<std::size_t>(std::numeric_limits<std::ptrdiff_t>::max()) / 8;
-    constexpr auto wide = [] { return detail::check_X(op, {5, 2, 4}, {1, 3, 2}, 0).T; };
-    constexpr auto flat = [] { return detail::check_X(op, {5, 3}, {1, 3, 2}, 1).T; };
-    constexpr auto long_one = [] { return detail::check_X(op, {huge, 1, 0}, {2, 0, 2}, 0).T; };
+    constexpr auto wide = [] { return detail::check_X(op, {5, 2, 4}, {1, 3, 2, 2}, 0).T; };
+    constexpr auto flat = [] { return detail::check_X(op, {5, 3}, {1, 3, 2, 2}, 1).T; };
+    constexpr auto long_one = [] { return detail::check_X(op, {huge, 1, 0}, {2, 0, 2, 2}, 0).T; };
     static_assert(!is_constant<wide> && !is_constant<flat> && !is_constant<long_one>);
     CHECK_THROWS_WITH_AS(wide(),
         "xloom::op: X must have the shape [T, N, I] with I = 3, the last axis of W, but X is [5, 2, 4]. Give "
@@ -234,21 +230,23 @@ TEST_CASE("recurrent checks: X, and a Y that could be counted")
         "xloom::op: Y must fit in memory, but X is [1152921504606846975, 1, 0], D = 2 and H = 2. Reduce its "
         "dimensions.",
         shape_error);
-    CHECK(detail::check_X(op, {huge, 1, 0}, {1, 0, 1}, 0).T == huge);
+    CHECK(detail::check_X(op, {huge, 1, 0}, {1, 0, 1, 1}, 0).T == huge);
 }
 
 TEST_CASE("recurrent checks: states, every one that does not fit")
 {
-    constexpr auto both = [] {
-        detail::check_states(op, some_weights{{2, 3, 4}, 1}, {7, 5},
-            two_states{{{"initial_h", shape{2, 5, 4}}, {"initial_c", shape{5, 8}}}});
-        return true;
-    };
-    static_assert(!is_constant<both>);
+    constexpr auto both = [] { return check_states(1, shape{2, 5, 4}, shape{5, 8}); };
+    constexpr auto projected = [] { return check_states(0, shape{2, 5, 4}, shape{2, 5, 6}, true); };
+    static_assert(!is_constant<both> && !is_constant<projected>);
     CHECK_THROWS_WITH_AS(both(),
         "xloom::op: the operands must have the shapes that T = 7, N = 5, D = 2 and H = 4 give them, but "
         "initial_h is [2, 5, 4] instead of "
         "[N, D, H] = [5, 2, 4] and initial_c is [5, 8] instead of [N, D, H] = [5, 2, 4]. Give it that shape.",
+        shape_error);
+    CHECK_THROWS_WITH_AS(projected(),
+        "xloom::op: the operands must have the shapes that T = 7, N = 5, D = 2, H = 4 and K = 6 give them, "
+        "but initial_h is [2, 5, 4] instead of [D, N, K] = [2, 5, 6] and initial_c is [2, 5, 6] instead of "
+        "[D, N, H] = [2, 5, 4]. Give it that shape.",
         shape_error);
 }
 

@@ -39,6 +39,7 @@ public:
     multiplier multiplication() const { return {}; }
     stored_matrix<float> W() const { return panels<float>{panels_.data(), 2, 2}; }
     std::size_t H() const { return 2; }
+    std::size_t K() const { return 2; }
     float const* bias() const { return bias_.data(); }
     std::size_t sums_stride() const { return whole_batches<float>(2); }
     float* h(std::size_t row) const { return states_.data() + 2 * row; }

@@ -29,11 +29,11 @@ struct batch_sizes {
 
 namespace xloom::inline XLOOM_ABI::detail {
 
-/// The sizes of weights: D directions, I input, H hidden; with attention, A attention size, E memory depth, C
-/// attention state (L with an attention layer, else E).
+/// The sizes of weights: D directions, I input, H hidden, K state h (H unless it is projected); with
+/// attention, A attention size, E memory depth, C attention state (L with an attention layer, else E).
 struct recurrent_widths {
-    std::size_t D = 1, I = 0, H = 0, A = 0, E = 0, C = 0;
-    bool attends = false, has_layer = false;
+    std::size_t D = 1, I = 0, H = 0, K = 0, A = 0, E = 0, C = 0;
+    bool attends = false, has_layer = false, projects = false;
 };
 
 /// Rejects weights whose last two axes are transposed, as in Keras: [D, I, gates H] and [D, H, gates H].
@@ -55,22 +55,29 @@ constexpr void check_not_transposed(std::string_view op, std::size_t gates, shap
             " by xt::transpose and a copy.");
 }
 
-/// Checks W [D, gates H, I + C] and R [D, gates H, H], and returns D, I and H with the sizes of an attention,
-/// of which C is one.
+/// Checks W [D, gates H, I + C] and R [D, gates H, H], or R [D, gates H, K] and a projection [D, K, H], and
+/// returns D, I, H and K with the sizes of an attention, of which C is one.
 template <class Options>
-constexpr recurrent_widths check_weights(
-    std::string_view op, Options const& options, shape_ref W, shape_ref R, recurrent_widths sizes = {})
+constexpr recurrent_widths check_weights(std::string_view op, Options const& options, shape_ref W,
+    shape_ref R, recurrent_widths sizes = {}, shape_ref projection = {})
 {
     check_given(op, "W", W, 3);
     check_given(op, "R", R, 3);
-    std::size_t const H = (*R)[2], width = (*W)[2];
+    sizes.projects = static_cast<bool>(projection);
+    if (sizes.projects)
+        check_given(op, "projection", projection, 3);
+    std::size_t const K = (*R)[2], width = (*W)[2], H = sizes.projects ? (*projection)[2] : K;
     if (options.hidden_size &&
         (*options.hidden_size < 1 || static_cast<std::uint64_t>(*options.hidden_size) != H))
-        fail<option_error>(op, ": hidden_size must be R's last dimension, but hidden_size is ",
-            *options.hidden_size, " and R is ", *R, ". Correct one of them.");
-    if (H == 0)
-        fail<shape_error>(op, ": H must be at least 1, but R is ", *R, ". Give the states a length.");
-    if (!has_strides({direction_count(options.direction), 8, H, (std::max)(H, width)})) // B has 8H numbers
+        fail<option_error>(op, ": hidden_size must be ", sizes.projects ? "projection" : "R",
+            "'s last dimension, but hidden_size is ", *options.hidden_size, " and ",
+            sizes.projects ? "projection" : "R", " is ", sizes.projects ? *projection : *R,
+            ". Correct one of them.");
+    if (H == 0 || K == 0)
+        fail<shape_error>(op, ": H must be at least 1, but ", H == 0 && sizes.projects ? "projection" : "R",
+            " is ", H == 0 && sizes.projects ? *projection : *R, ". Give the states a length.");
+    if (!has_strides(
+            {direction_count(options.direction), 8, H, (std::max)({H, K, width})})) // B has 8H numbers
         fail<shape_error>(
             op, ": the weights must fit in memory, but W is ", *W, " and R is ", *R, ". Reduce them.");
     if (width < sizes.C)
@@ -79,12 +86,15 @@ constexpr recurrent_widths check_weights(
     sizes.D = direction_count(options.direction);
     sizes.I = width - sizes.C;
     sizes.H = H;
+    sizes.K = K;
     return sizes;
 }
 
 inline std::string describe(recurrent_widths const& sizes)
 {
-    return concat("D = ", sizes.D, ", I = ", sizes.I, " and H = ", sizes.H);
+    return sizes.projects
+               ? concat("D = ", sizes.D, ", I = ", sizes.I, ", H = ", sizes.H, " and K = ", sizes.K)
+               : concat("D = ", sizes.D, ", I = ", sizes.I, " and H = ", sizes.H);
 }
 
 /// Returns the option layout; 0 for AttnLSTM, which does not have it.
@@ -148,7 +158,9 @@ constexpr activation_list check_activations(std::string_view op, Options const& 
 
 inline std::string describe(recurrent_widths const& sizes, batch_sizes const& batch)
 {
-    return concat("T = ", batch.T, ", N = ", batch.N, ", D = ", sizes.D, " and H = ", sizes.H);
+    std::string const all = concat("T = ", batch.T, ", N = ", batch.N, ", D = ", sizes.D);
+    return sizes.projects ? concat(all, ", H = ", sizes.H, " and K = ", sizes.K)
+                          : concat(all, " and H = ", sizes.H);
 }
 
 /// Requires that the size of N rows of inputs and states does not overflow, nor that of the lists with the
@@ -156,7 +168,7 @@ inline std::string describe(recurrent_widths const& sizes, batch_sizes const& ba
 constexpr void check_rows(std::string_view op, recurrent_widths const& sizes, std::size_t N)
 {
     constexpr std::size_t in_lists = 16;
-    if (!has_strides({N, sizes.D, sizes.I + sizes.H + in_lists}, sizeof(double)))
+    if (!has_strides({N, sizes.D, sizes.I + sizes.H + sizes.K + in_lists}, sizeof(double)))
         fail<shape_error>(op, ": the states must fit in memory, but N = ", N, ", ", describe(sizes),
             ". Choose fewer rows.");
 }
@@ -164,7 +176,7 @@ constexpr void check_rows(std::string_view op, recurrent_widths const& sizes, st
 /// True if the size of Y in bytes does not overflow.
 constexpr bool has_output(recurrent_widths const& sizes, batch_sizes const& batch)
 {
-    return has_strides({batch.T, sizes.D, batch.N, sizes.H}, sizeof(double));
+    return has_strides({batch.T, sizes.D, batch.N, sizes.K}, sizeof(double));
 }
 
 /// Requires that the sizes of Y and of the states do not overflow.
@@ -185,55 +197,41 @@ constexpr batch_sizes check_X(
             " with I = ", sizes.I, ", the last axis of W, but X is ", X, ". Give X that shape.");
     batch_sizes const batch = layout == 0 ? batch_sizes{X[0], X[1]} : batch_sizes{X[1], X[0]};
     if (!has_output(sizes, batch))
-        fail<shape_error>(op, ": Y must fit in memory, but X is ", X, ", D = ", sizes.D, " and H = ", sizes.H,
-            ". Reduce its dimensions.");
+        fail<shape_error>(op, ": Y must fit in memory, but X is ", X, ", D = ", sizes.D, " and ",
+            sizes.projects ? "K = " : "H = ", sizes.K, ". Reduce its dimensions.");
     check_rows(op, sizes, batch.N);
     return batch;
 }
 
-constexpr std::string_view symbolic_state_shape(std::int64_t layout)
-{
-    return layout == 0 ? "[D, N, H]" : "[N, D, H]";
-}
-constexpr std::string_view symbolic_output_shape(std::int64_t layout)
-{
-    return layout == 0 ? "[T, D, N, H]" : "[N, T, D, H]";
-}
-
-/// Returns the shape of states: [D, N, H], in layout 1 [N, D, H].
-constexpr shape state_shape(recurrent_widths const& sizes, batch_sizes const& batch, std::int64_t layout)
-{
-    return layout == 0 ? shape{sizes.D, batch.N, sizes.H} : shape{batch.N, sizes.D, sizes.H};
-}
-
-/// Returns the shape of Y: [T, D, N, H], in layout 1 [N, T, D, H].
-constexpr shape output_shape(recurrent_widths const& sizes, batch_sizes const& batch, std::int64_t layout)
-{
-    return layout == 0 ? shape{batch.T, sizes.D, batch.N, sizes.H}
-                       : shape{batch.N, batch.T, sizes.D, sizes.H};
-}
-
-/// The name of an operand and its shape, if it is given.
-struct named_shape {
-    std::string_view operand;
-    shape_ref dims;
+/// The shapes of states and outputs, as they are and symbolic: h [D, N, H], c [D, N, H], Y [T, D, N, H], with
+/// a projection h [D, N, K] and Y [T, D, N, K]; in layout 1 [N, D, H] and [N, T, D, H].
+struct recurrent_shapes {
+    std::string_view symbolic_Y, symbolic_h, symbolic_c;
+    shape Y, h, c;
 };
 
-/// Checks states [D, N, H], in layout 1 [N, D, H].
-template <class Weights, std::size_t Count>
-constexpr void check_states(std::string_view op, Weights const& weights, batch_sizes const& batch,
-    std::array<named_shape, Count> const& states)
+constexpr recurrent_shapes shapes_of_outputs(
+    recurrent_widths const& sizes, batch_sizes const& batch, std::int64_t layout)
 {
-    recurrent_widths const& sizes = weights.sizes();
-    shape const expected = state_shape(sizes, batch, weights.layout());
-    if (std::all_of(states.begin(), states.end(),
-            [&](named_shape const& state) { return !state.dims || *state.dims == expected; })) [[likely]]
+    std::size_t const T = batch.T, D = sizes.D, N = batch.N, H = sizes.H, K = sizes.K;
+    if (layout == 0)
+        return {sizes.projects ? "[T, D, N, K]" : "[T, D, N, H]", sizes.projects ? "[D, N, K]" : "[D, N, H]",
+            "[D, N, H]", {T, D, N, K}, {D, N, K}, {D, N, H}};
+    return {sizes.projects ? "[N, T, D, K]" : "[N, T, D, H]", sizes.projects ? "[N, D, K]" : "[N, D, H]",
+        "[N, D, H]", {N, T, D, K}, {N, D, K}, {N, D, H}};
+}
+
+/// Checks the states h and c. `describe` returns the sizes that an error cites.
+template <class Describe>
+constexpr void check_states(
+    std::string_view op, recurrent_shapes const& shapes, shape_ref h, shape_ref c, Describe const& describe)
+{
+    if ((!h || *h == shapes.h) && (!c || *c == shapes.c)) [[likely]]
         return;
-    std::array<shape_requirement, Count> requirements{};
-    for (std::size_t i = 0; i < Count; ++i)
-        requirements[i] = {
-            states[i].operand, symbolic_state_shape(weights.layout()), expected, states[i].dims};
-    check_shapes(op, requirements, [&] { return describe(sizes, batch); });
+    check_shapes(op,
+        std::array{shape_requirement{"initial_h", shapes.symbolic_h, shapes.h, h},
+            shape_requirement{"initial_c", shapes.symbolic_c, shapes.c, c}},
+        describe);
 }
 
 } // namespace xloom::inline XLOOM_ABI::detail

@@ -58,9 +58,12 @@ struct cell_parameters {
     std::size_t I, H;
     std::size_t gate_stride; ///< H rounded up to whole batches
     stored_matrix<T> W;      ///< [I, Gates gate_stride]
-    stored_matrix<T> R;      ///< [H, Gates gate_stride]
+    stored_matrix<T> R;      ///< [K, Gates gate_stride]
     T const* bias;           ///< laid out as a row of sums
 
+    /// Returns the length of h: H, or that of a projection.
+    std::size_t K() const noexcept { return R.depth; }
+    std::size_t h_stride() const noexcept { return whole_batches<T>(K()); }
     /// Returns the stride of rows of sums.
     std::size_t sums_stride() const noexcept { return row_stride<T>(Gates * gate_stride); }
     /// Returns the multiply-adds of a row and a step.
@@ -75,7 +78,7 @@ auto const& attributes_of(Parameters const& p)
     return p.how;
 }
 
-/// The state h of a batch's rows, and the recurrent product. Each cell adds its step.
+/// The state h [rows, K] of a batch's rows, and the recurrent product. Each cell adds its step.
 template <class Parameters>
 class cell_rows {
 public:
@@ -84,11 +87,11 @@ public:
 
     /// Allocates memory for `rows` rows; an arena without memory only adds up the size.
     cell_rows(parameters const& p, std::size_t rows, arena<T>& memory)
-        : p_(p), h_(memory.take(rows, p.gate_stride))
+        : p_(p), h_(memory.take(rows, p.h_stride()))
     {}
 
-    T* h(std::size_t row) const noexcept { return h_ + row * p_.gate_stride; }
-    row_span<T const> h_of_all() const noexcept { return {h_, p_.gate_stride}; }
+    T* h(std::size_t row) const noexcept { return h_ + row * p_.h_stride(); }
+    row_span<T const> h_of_all() const noexcept { return {h_, p_.h_stride()}; }
 
     /// Multiplies by `multiply` from now on.
     void multiply_by(multiplier const& multiply) noexcept { multiply_ = multiply; }
@@ -96,6 +99,7 @@ public:
 
     stored_matrix<T> const& W() const noexcept { return p_.W; }
     std::size_t H() const noexcept { return p_.H; }
+    std::size_t K() const noexcept { return p_.K(); }
     T const* bias() const noexcept { return p_.bias; }
     std::size_t sums_stride() const noexcept { return p_.sums_stride(); }
 

@@ -30,8 +30,17 @@ bool is_plain(lstm_attributes<T> const& how) noexcept
 /// The constants of one direction. The gates are i, o, f, c.
 template <class T>
 struct lstm_parameters : cell_parameters<T, 4> {
-    T const* P; ///< i, o, f, each gate_stride long; null: none
+    T const* P;                  ///< i, o, f, each gate_stride long; null: none
+    stored_matrix<T> projection; ///< [H, K]; without columns: none
+    T const* zeros;              ///< as long as a projected h
     lstm_attributes<T> how;
+
+    bool projects() const noexcept { return projection.columns != 0; }
+    /// Returns the multiply-adds of a row and a step.
+    std::size_t products() const noexcept
+    {
+        return cell_parameters<T, 4>::products() + projection.depth * projection.columns;
+    }
 };
 
 /// Numbers of each gate of a row.
@@ -99,7 +108,9 @@ class lstm_rows : public cell_rows<lstm_parameters<T>> {
 
 public:
     lstm_rows(lstm_parameters<T> const& p, std::size_t rows, arena<T>& memory)
-        : base(p, rows, memory), c_(memory.take(rows, p.gate_stride))
+        : base(p, rows, memory),
+          c_(memory.take(rows, p.gate_stride)),
+          hidden_(p.projects() ? memory.take(rows, p.gate_stride) : this->h(0))
     {}
 
     T* c(std::size_t row) const noexcept { return c_ + row * this->p().gate_stride; }
@@ -108,18 +119,28 @@ public:
     void step(std::size_t rows, std::size_t, std::size_t t, T* sums) const
     {
         this->multiply_R(rows, t, sums, [this](T* of_row, std::size_t row) { finish(of_row, row); });
+        project(rows);
     }
 
 protected:
-    /// Computes the next states of a row from its sums, which it overwrites.
+    /// Computes the next c of a row from its sums, which it overwrites, and h before a projection.
     void finish(T* sums, std::size_t row) const noexcept
     {
         auto const units = is_plain(this->p().how) ? plain_lstm_units<T> : lstm_units<T>;
-        units(this->p(), sums, this->h(row), c(row));
+        units(this->p(), sums, hidden_ + row * this->p().gate_stride, c(row));
+    }
+    /// Computes the next h of the first `rows` rows.
+    void project(std::size_t rows) const
+    {
+        auto const& p = this->p();
+        if (p.projects())
+            this->multiplication()(
+                rows, {hidden_, p.gate_stride}, p.projection, {p.zeros, 0}, {this->h(0), p.h_stride()});
     }
 
 private:
     T* c_;
+    T* hidden_; ///< what is projected; without a projection, h
 };
 
 } // namespace xloom::inline XLOOM_ABI::kernel

@@ -1,6 +1,6 @@
 #pragma once
 // The LSTM's forward step that keeps residuals, and its backward step, on raw data. Residuals are the sums of
-// the gates, and c.
+// the gates, c, and h if it is projected.
 
 #include <algorithm>
 #include <cstddef>
@@ -11,18 +11,18 @@
 
 namespace xloom::inline XLOOM_ABI::kernel {
 
-/// Returns the number of residuals of a row and a step: the sums of the gates, c.
+/// Returns the number of residuals of a row and a step: the sums of the gates, c, a projected h.
 template <class T>
 std::size_t residual_size(lstm_parameters<T> const& p) noexcept
 {
-    return 5 * p.gate_stride;
+    return 5 * p.gate_stride + (p.projects() ? p.h_stride() : 0);
 }
 
 /// Returns the number of residuals of a row's initial states: h, c.
 template <class T>
 std::size_t initial_size(lstm_parameters<T> const& p) noexcept
 {
-    return 2 * p.gate_stride;
+    return p.h_stride() + p.gate_stride;
 }
 
 template <class T>
@@ -46,13 +46,26 @@ public:
             if (p.P != nullptr)
                 add_products(p.P + width, c, kept + width, p.H);
         });
+        this->project(rows);
+        auto const& p = this->p();
+        for (std::size_t r = 0; r < rows && p.projects(); ++r)
+            std::copy_n(this->h(r), p.h_stride(), this->residuals()(t, r) + 5 * p.gate_stride);
     }
 };
 
 /// The constants of one direction of a backward pass. The gates are i, o, f, c.
 template <class T>
 struct lstm_backward_parameters : cell_backward_parameters<T, 4, lstm_attributes<T>> {
-    T const* P; ///< i, o, f, each gate_stride long; null: none
+    T const* P;           ///< i, o, f, each gate_stride long; null: none
+    panels<T> projection; ///< [K, H]; without columns: none
+
+    bool projects() const noexcept { return projection.columns != 0; }
+    /// Returns the multiply-adds of a row and a step.
+    std::size_t products() const noexcept
+    {
+        return cell_backward_parameters<T, 4, lstm_attributes<T>>::products() +
+               2 * projection.depth * projection.columns;
+    }
 };
 
 /// The operands of a row's backward step.
@@ -64,7 +77,7 @@ struct lstm_row {
     T const* ct_h;
     T* ct_c; ///< of c after the step, then of c before it
     T* ct_sums;
-    T* h; ///< after the step, computed again
+    T* h; ///< after the step, before a projection; computed again
 };
 
 /// Computes the cotangents of a row's sums and of c, with the default activations and no other option.
@@ -151,13 +164,34 @@ public:
     using typename base::parameters;
 
     static constexpr bool has_peepholes = true;
+    /// The gradients of W, R, the projection; x, h before the step, h after it before the projection. A
+    /// projected h's cotangents are left factors.
+    static constexpr std::size_t gradients = 3, factors = 3;
+    static constexpr std::size_t gradient_of_projection = 2, factor_hidden = 2;
 
     lstm_backward_rows(parameters const& p, std::size_t rows, arena<T>& memory)
         : base(p, rows, memory),
           ct_c_(memory.take(rows, p.gate_stride)),
+          ct_hidden_(p.projects() ? memory.take(rows, p.gate_stride) : this->ct_h(0)),
           h_(memory.take(p.gate_stride)),
           scratch_(memory.take(10 * p.gate_stride))
     {}
+
+    static std::array<std::size_t, factors> factor_widths(parameters const& p) noexcept
+    {
+        return {p.I, p.K(), p.projects() ? p.H : 0};
+    }
+    static gradient_columns columns(parameters const& p)
+    {
+        gradient_columns all = base::columns(p);
+        if (p.projects())
+            all.push_back({p.sums_size(), p.K(), {{gradient_of_projection, 0, factor_hidden}}});
+        return all;
+    }
+    static std::size_t row_size(parameters const& p) noexcept
+    {
+        return p.sums_size() + (p.projects() ? p.h_stride() : 0);
+    }
 
     /// Returns what the peephole of gate i, o or f is multiplied with.
     static T const* peephole_input(parameters const& p, std::size_t gate, std::size_t t, std::size_t r,
@@ -168,26 +202,33 @@ public:
 
     T* ct_c(std::size_t row) const noexcept { return ct_c_ + row * this->p().gate_stride; }
 
-    /// Performs the backward step t of the first `rows` rows: writes the cotangents of their sums, and
-    /// replaces those of the states after the step by those before it. Calls keep(t + 1, r, factor_h, h after
-    /// step t).
+    /// Performs the backward step t of the first `rows` rows: writes their left factors, and replaces the
+    /// cotangents of the states after the step by those before it. Calls keep(t + 1, r, factor_h, h after
+    /// step t), with a projection keep(t, r, factor_hidden, ..), too.
     template <class Keep>
     void step(std::size_t rows, std::size_t t, residual_rows<T const> const& residuals,
-        row_span<T const> const& initial, row_span<T> ct_sums, Keep const& keep) const noexcept
+        row_span<T const> const& initial, row_span<T> left, Keep const& keep) const noexcept
     {
         auto const& p = this->p();
         auto const units = is_plain(p.how) ? plain_lstm_row<T> : general_lstm_row<T>;
+        row_span<T const> const ct_h{this->ct_h(0), p.h_stride()};
+        if (p.projects())
+            multiply<T>(rows, ct_h, p.projection, this->zeros(), {ct_hidden_, p.gate_stride});
         for (std::size_t r = 0; r < rows; ++r) {
             T const* const kept = residuals(t, r);
-            T* const ct = ct_sums.from(r).first;
+            T* const ct = left.from(r).first;
             units(p,
-                {kept, kept + 4 * p.gate_stride, c_before(p, t, r, residuals, initial), this->ct_h(r),
-                    ct_c(r), ct, h_},
+                {kept, kept + 4 * p.gate_stride, c_before(p, t, r, residuals, initial),
+                    ct_hidden_ + r * p.gate_stride, ct_c(r), ct, h_},
                 scratch_);
             zero_padding(ct, p.gates, p.H, p.gate_stride);
-            keep(t + 1, r, factor_h, h_);
+            if (p.projects()) {
+                std::copy_n(ct_h.from(r).first, p.h_stride(), ct + p.sums_size());
+                keep(t, r, factor_hidden, h_);
+            }
+            keep(t + 1, r, factor_h, p.projects() ? kept + 5 * p.gate_stride : h_);
         }
-        this->multiply_R(rows, t, ct_sums);
+        this->multiply_R(rows, t, left);
     }
 
     /// Calls keep(t, r, factor_h, h before step t), where the step before is not run backwards at once.
@@ -197,11 +238,13 @@ public:
     {
         this->keep_h_before(rows, t, residuals, initial, keep, [this](T const* kept) {
             auto const& p = this->p();
+            if (p.projects())
+                return kept + 5 * p.gate_stride;
             T *const value = scratch_, *const slope = scratch_ + p.gate_stride;
             differentiate_gate(p.how.f, kept + p.gate_stride, value, slope, p.H);
             differentiate_units(p.how.h, kept + 4 * p.gate_stride, h_, slope, p.H);
             set_products(value, h_, h_, p.H);
-            return h_;
+            return static_cast<T const*>(h_);
         });
     }
 
@@ -210,10 +253,11 @@ private:
     static T const* c_before(parameters const& p, std::size_t t, std::size_t r,
         residual_rows<T const> const& residuals, row_span<T const> const& initial) noexcept
     {
-        return before_step(t, r, residuals, 4 * p.gate_stride, initial, p.gate_stride);
+        return before_step(t, r, residuals, 4 * p.gate_stride, initial, p.h_stride());
     }
 
     T* ct_c_;
+    T* ct_hidden_; ///< those of h before a projection; without one, ct_h
     T* h_;
     T* scratch_;
 };

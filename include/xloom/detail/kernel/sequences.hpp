@@ -98,7 +98,7 @@ void run_sequences(Rows const& cell, sequence<Item> const* sequences, std::size_
 {
     std::size_t const I = cell.W().depth, stride = cell.sums_stride();
     std::size_t const longest = count == 0 ? 0 : sequences[0].length;
-    std::size_t const H = cell.H();
+    std::size_t const K = cell.K();
     for (std::size_t begin = 0; begin < longest; begin += buffers.steps) {
         std::size_t const end = (std::min)(begin + buffers.steps, longest);
         if (layer.self != nullptr)
@@ -122,7 +122,7 @@ void run_sequences(Rows const& cell, sequence<Item> const* sequences, std::size_
             sums += active * stride;
             for (std::size_t r = 0; r < active; ++r)
                 if (auto const& [items, item_stride] = sequences[r].y; items != nullptr)
-                    copy_row<T, Item>({cell.h(r)}, H,
+                    copy_row<T, Item>({cell.h(r)}, K,
                         {items + static_cast<std::ptrdiff_t>(t) * sequences[r].y_stride, item_stride});
         }
         if (layer.self != nullptr && end != longest)

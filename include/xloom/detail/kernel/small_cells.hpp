@@ -205,7 +205,7 @@ small_step<Parameters> step_in_registers(Parameters const& p, F const& f) noexce
 template <class T>
 small_step<lstm_parameters<T>> small_step_of(lstm_parameters<T> const& p) noexcept
 {
-    if (!is_plain(p.how) || !p.W.is_full() || !p.R.is_full())
+    if (!is_plain(p.how) || p.projects() || !p.W.is_full() || !p.R.is_full())
         return nullptr;
     return detail::step_in_registers<4>(p, [](auto count) { return &detail::small_lstm_step<count, T>; });
 }

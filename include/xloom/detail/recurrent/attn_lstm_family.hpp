@@ -94,7 +94,7 @@ struct attn_lstm_family {
     static parameters<T> pack(Constants const& in, checked_weights const& checked, Options const& options,
         std::size_t d, Packing packing, kernel::arena<T>& memory)
     {
-        auto const& [D, I, H, A, E, C, attends, has_layer] = checked.sizes;
+        auto const& [D, I, H, K, A, E, C, attends, has_layer, projects] = checked.sizes;
         kernel::attn_lstm_parameters<T> p{};
         p.lstm = lstm_family::pack<T>(in, checked, options, d, packing, memory);
         if (!attends)
@@ -122,7 +122,7 @@ struct attn_lstm_family {
     static backward_parameters<T> pack_backward(Constants const& in, checked_weights const& checked,
         Options const& options, std::size_t d, kernel::arena<T>& memory)
     {
-        auto const& [D, I, H, A, E, C, attends, has_layer] = checked.sizes;
+        auto const& [D, I, H, K, A, E, C, attends, has_layer, projects] = checked.sizes;
         backward_parameters<T> p{lstm_family::pack_backward<T>(in, checked, options, d, memory)};
         if (!attends)
             return p;

@@ -72,14 +72,14 @@ public:
     /// Loads the cotangents of the final states of row n, which is row r of the cell.
     void start(Cell const& cell, std::size_t r, std::size_t n) const
     {
-        load_state(o_.ct_Y_h, d_, n, p_.H, cell.ct_h(r));
+        load_state(o_.ct_Y_h, d_, n, p_.K(), cell.ct_h(r));
         if constexpr (requires { cell.ct_c(r); })
             load_state(o_.ct_Y_c, d_, n, p_.H, cell.ct_c(r));
     }
     /// Adds to the cotangents of its initial states.
     void finish(Cell const& cell, std::size_t r, std::size_t n, bool) const
     {
-        add_state(cell.ct_h(r), p_.H, o_.ct_initial_h, d_, n);
+        add_state(cell.ct_h(r), p_.K(), o_.ct_initial_h, d_, n);
         if constexpr (requires { cell.ct_c(r); })
             add_state(cell.ct_c(r), p_.H, o_.ct_initial_c, d_, n);
     }
@@ -279,7 +279,7 @@ private:
                     std::size_t const sorted = group + r * groups_;
                     auto const [first, step] = o_.ct_Y(time(t, sorted), d_, rows_[sorted]);
                     T* const ct_h = memory.cell.ct_h(r);
-                    for (std::size_t j = 0; j < o_.widths.H; ++j)
+                    for (std::size_t j = 0; j < o_.widths.K; ++j)
                         ct_h[j] = ct_h[j] + static_cast<T>(first[static_cast<std::ptrdiff_t>(j) * step]);
                 }
             T* const first = left_.first + (begins_[t] + group - at.base) * left_.stride;

@@ -297,7 +297,7 @@ private:
             family, at, workspace.numbers_.data() + workspace.begins_[at.d * groups + at.group], multiply);
         for (std::size_t r = 0; r < at.count; ++r)
             operands.Y.zero_fill(
-                at.first[r].length, operands.sizes.T, at.d, at.first[r].row, 0, operands.widths.H);
+                at.first[r].length, operands.sizes.T, at.d, at.first[r].row, 0, operands.widths.K);
     }
 };
 

@@ -174,17 +174,17 @@ struct cell_scratch {
     {}
 };
 
-/// Performs a step of N rows: h [N, H], and c [N, H] of rows that have it, become the next states; h is also
-/// written to y_t [N, H] if it is not null.
+/// Performs a step of N rows: h [N, K], and c [N, H] of rows that have it, become the next states; h is also
+/// written to y_t [N, K] if it is not null.
 template <class T, class Rows, class Item>
 void run_step(
     cell_scratch<T, Rows> const& scratch, std::size_t N, Item* h, Item* c, Item const* x_t, Item* y_t)
 {
     constexpr bool has_c = requires { scratch.rows.c(0); };
     auto const& [rows, x, sums] = scratch;
-    std::size_t const I = rows.W().depth, H = rows.H();
+    std::size_t const I = rows.W().depth, H = rows.H(), K = rows.K();
     for (std::size_t n = 0; n < N; ++n) {
-        kernel::copy_row<Item, T>({h + n * H}, H, {rows.h(n)});
+        kernel::copy_row<Item, T>({h + n * K}, K, {rows.h(n)});
         if constexpr (has_c)
             kernel::copy_row<Item, T>({c + n * H}, H, {rows.c(n)});
     }
@@ -192,11 +192,11 @@ void run_step(
     kernel::multiply<T>(N, {x, I}, rows.W(), {rows.bias(), 0}, {sums, rows.sums_stride()});
     rows.step(N, N, 0, sums);
     for (std::size_t n = 0; n < N; ++n) {
-        kernel::copy_row<T, Item>({rows.h(n)}, H, {h + n * H});
+        kernel::copy_row<T, Item>({rows.h(n)}, K, {h + n * K});
         if constexpr (has_c)
             kernel::copy_row<T, Item>({rows.c(n)}, H, {c + n * H});
         if (y_t != nullptr)
-            kernel::copy_row<T, Item>({rows.h(n)}, H, {y_t + n * H});
+            kernel::copy_row<T, Item>({rows.h(n)}, K, {y_t + n * K});
     }
 }
 
@@ -273,7 +273,7 @@ public:
     {
         if constexpr (satisfied<cell_state<Item, Hidden>, cell_input<Item, Element>,
                           cell_state<Item, Output>>()) {
-            check_step(Family::cell_name, {sized_state("h", h), sized_x(x_t), sized_state("y_t", y_t)});
+            check_step(Family::cell_name, {sized_h("h", h), sized_x(x_t), sized_h("y_t", y_t)});
             step(detail::first_item(h), nullptr, detail::first_item(x_t), detail::first_item(y_t));
         }
     }
@@ -294,8 +294,9 @@ public:
     {
         if constexpr (satisfied<cell_state<Item, Hidden>, cell_state<Item, Cell>, cell_input<Item, Element>,
                           cell_state<Item, Output>>()) {
-            check_step(Family::cell_name,
-                {sized_state("h", h), sized_state("c", c), sized_x(x_t), sized_state("y_t", y_t)});
+            check_step(
+                Family::cell_name, {sized_h("h", h), detail::sized("c", "N H", N_ * weights_.sizes().H, c),
+                                       sized_x(x_t), sized_h("y_t", y_t)});
             step(detail::first_item(h), detail::first_item(c), detail::first_item(x_t),
                 detail::first_item(y_t));
         }
@@ -309,9 +310,10 @@ private:
     }
 
     template <class State>
-    sized_operand sized_state(std::string_view name, State const& state) const
+    sized_operand sized_h(std::string_view name, State const& state) const
     {
-        return detail::sized(name, "N H", N_ * weights_.sizes().H, state);
+        recurrent_widths const& sizes = weights_.sizes();
+        return detail::sized(name, sizes.projects ? "N K" : "N H", N_ * sizes.K, state);
     }
     template <class Element>
     sized_operand sized_x(Element const& x_t) const

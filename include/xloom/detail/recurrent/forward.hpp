@@ -23,6 +23,7 @@ struct small_row {
     T *first_h, *first_c;
 
     std::size_t H() const noexcept { return units; }
+    std::size_t K() const noexcept { return units; }
     T* h(std::size_t) const noexcept { return first_h; }
     T* c(std::size_t) const noexcept { return first_c; }
 };
@@ -80,18 +81,6 @@ struct single_state_result {
     xt::xtensor<Item, 4> Y;
     xt::xtensor<Item, 3> Y_h;
 };
-
-template <class Item>
-xt::xtensor<Item, 4> make_output(recurrent_widths const& sizes, batch_sizes const& batch, std::int64_t layout)
-{
-    return enable_tensor<xt::xtensor<Item, 4>>::make(output_shape(sizes, batch, layout));
-}
-
-template <class Item>
-xt::xtensor<Item, 3> make_state(recurrent_widths const& sizes, batch_sizes const& batch, std::int64_t layout)
-{
-    return enable_tensor<xt::xtensor<Item, 3>>::make(state_shape(sizes, batch, layout));
-}
 
 template <class Item, class Weights, class Policy>
 recurrent_runner<Item> make_runner(Weights const& weights, batch_operands<Item> const& operands,
@@ -151,7 +140,7 @@ struct recurrent_states {
     void start(Part const& part, Rows const& rows) const
     {
         for (std::size_t r = 0; r < part.count; ++r) {
-            load_state(initial_h, part.d, part.first[r].row, rows.H(), rows.h(r));
+            load_state(initial_h, part.d, part.first[r].row, rows.K(), rows.h(r));
             if constexpr (Family::has_c)
                 load_state(initial_c, part.d, part.first[r].row, rows.H(), rows.c(r));
         }
@@ -160,7 +149,7 @@ struct recurrent_states {
     void finish(Part const& part, Rows const& rows) const
     {
         for (std::size_t r = 0; r < part.count; ++r) {
-            store_state(rows.h(r), rows.H(), Y_h, part.d, part.first[r].row);
+            store_state(rows.h(r), rows.K(), Y_h, part.d, part.first[r].row);
             if constexpr (Family::has_c)
                 store_state(rows.c(r), rows.H(), Y_c, part.d, part.first[r].row);
         }
@@ -179,6 +168,16 @@ auto named_inputs(tensor_ref<Item const> const& X, typename Family::template sta
         return std::array{x, lengths, h};
 }
 
+/// Returns the shape of the initial c, if the family has it and it is given.
+template <class Family, class Start>
+shape_ref shape_of_initial_c(Start const& start)
+{
+    if constexpr (Family::has_c)
+        return shape_if_given(start.initial_c);
+    else
+        return {};
+}
+
 /// Checks the inputs of a call, and returns the sizes of its batch.
 template <class Family, class Item>
 batch_sizes check_call(std::string_view op, tensor_ref<Item const> const& X,
@@ -187,36 +186,24 @@ batch_sizes check_call(std::string_view op, tensor_ref<Item const> const& X,
 {
     check_ranks(op, inputs);
     batch_sizes const batch = check_X(op, X.shape(), weights.sizes(), weights.layout());
-    named_shape const h{"initial_h", shape_if_given(start.initial_h)};
-    if constexpr (Family::has_c)
-        check_states(
-            op, weights, batch, std::array{h, named_shape{"initial_c", shape_if_given(start.initial_c)}});
-    else
-        check_states(op, weights, batch, std::array{h});
+    check_states(op, shapes_of_outputs(weights.sizes(), batch, weights.layout()),
+        shape_if_given(start.initial_h), shape_of_initial_c<Family>(start),
+        [&] { return describe(weights.sizes(), batch); });
     check_lengths(op, "sequence_lens", start.sequence_lens, batch.N, "T", batch.T);
     return batch;
 }
 
-/// The shapes of the output and of the states of a call, as they are and symbolic.
-struct call_shapes {
-    std::string_view symbolic_output;
-    shape output;
-    std::string_view symbolic_states;
-    shape states;
-};
-
 /// Checks the outputs of a call. `describe_sizes` returns the sizes that an error cites.
 template <class Family, class Item, class Describe>
-void check_call_outputs(std::string_view op, call_shapes const& shapes, Describe const& describe_sizes,
+void check_call_outputs(std::string_view op, recurrent_shapes const& shapes, Describe const& describe_sizes,
     std::span<operand_memory const> inputs, typename Family::template outputs<Item> const& outputs)
 {
     using requirement = output_requirement<Item>;
-    requirement const Y{"Y", shapes.symbolic_output, shapes.output, outputs.Y},
-        Y_h{"Y_h", shapes.symbolic_states, shapes.states, outputs.Y_h, "initial_h"};
+    requirement const Y{"Y", shapes.symbolic_Y, shapes.Y, outputs.Y},
+        Y_h{"Y_h", shapes.symbolic_h, shapes.h, outputs.Y_h, "initial_h"};
     if constexpr (Family::has_c)
         check_outputs<Item>(op, describe_sizes,
-            std::array{
-                Y, Y_h, requirement{"Y_c", shapes.symbolic_states, shapes.states, outputs.Y_c, "initial_c"}},
+            std::array{Y, Y_h, requirement{"Y_c", shapes.symbolic_c, shapes.c, outputs.Y_c, "initial_c"}},
             inputs);
     else
         check_outputs<Item>(op, describe_sizes, std::array{Y, Y_h}, inputs);
@@ -229,23 +216,20 @@ void check_call_outputs(std::string_view op, recurrent_weights<Family, Item> con
     typename Family::template outputs<Item> const& outputs)
 {
     recurrent_widths const& sizes = weights.sizes();
-    std::int64_t const layout = weights.layout();
-    call_shapes const shapes{symbolic_output_shape(layout), output_shape(sizes, batch, layout),
-        symbolic_state_shape(layout), state_shape(sizes, batch, layout)};
     check_call_outputs<Family, Item>(
-        op, shapes, [&] { return describe(sizes, batch); }, inputs, outputs);
+        op, shapes_of_outputs(sizes, batch, weights.layout()), [&] { return describe(sizes, batch); }, inputs,
+        outputs);
 }
 
-/// Returns the outputs of a call, not set; `of_states` are the sizes of the states.
+/// Returns the outputs of a call, not set.
 template <class Family, class Item>
-typename Family::template result<Item> make_result(recurrent_widths const& sizes,
-    recurrent_widths const& of_states, batch_sizes const& batch, std::int64_t layout)
+typename Family::template result<Item> make_result(recurrent_shapes const& shapes)
 {
     typename Family::template result<Item> result{};
-    result.Y = make_output<Item>(sizes, batch, layout);
-    result.Y_h = make_state<Item>(of_states, batch, layout);
+    result.Y = enable_tensor<xt::xtensor<Item, 4>>::make(shapes.Y);
+    result.Y_h = enable_tensor<xt::xtensor<Item, 3>>::make(shapes.h);
     if constexpr (Family::has_c)
-        result.Y_c = make_state<Item>(of_states, batch, layout);
+        result.Y_c = enable_tensor<xt::xtensor<Item, 3>>::make(shapes.c);
     return result;
 }
 
@@ -280,7 +264,7 @@ typename Family::template result<Item> run_recurrent_call(std::string_view op,
 {
     batch_sizes const batch =
         check_call<Family, Item>(op, X, weights, start, named_inputs<Family, Item>(X, start));
-    auto result = make_result<Family, Item>(weights.sizes(), weights.sizes(), batch, weights.layout());
+    auto result = make_result<Family, Item>(shapes_of_outputs(weights.sizes(), batch, weights.layout()));
     run_call<Family, Item>(X, weights, batch, start, refs_to<Family, Item>(result), env...);
     return result;
 }

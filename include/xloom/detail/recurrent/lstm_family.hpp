@@ -71,9 +71,17 @@ struct lstm_family : cell_family<lstm_family, lstm_options, kernel::lstm_rows, k
     static parameters<T> pack(Constants const& in, checked_weights const& checked, Options const& options,
         std::size_t d, Packing packing, kernel::arena<T>& memory)
     {
-        T* const bias = memory.take(4 * kernel::whole_batches<T>(checked.sizes.H));
-        return {pack_gates<4>(in, checked.sizes, d, packing, bias, memory),
-            pack_peepholes(in.P, d, checked.sizes.H, memory), attributes<T>(in, checked, options, d)};
+        auto const& [H, K] = std::pair(checked.sizes.H, checked.sizes.K);
+        T* const bias = memory.take(4 * kernel::whole_batches<T>(H));
+        parameters<T> p{pack_gates<4>(in, checked.sizes, d, packing, bias, memory),
+            pack_peepholes(in.P, d, H, memory), {}, nullptr, attributes<T>(in, checked, options, d)};
+        if constexpr (requires { in.projection; })
+            if (in.projection.is_given()) {
+                p.projection =
+                    pack_matrix(packing, kernel::matrix_parts(across(in.projection, d, 0, 0), H, K), memory);
+                p.zeros = memory.take(kernel::whole_batches<T>(K));
+            }
+        return p;
     }
 
     /// Packs direction d for the products with transposes.
@@ -81,14 +89,22 @@ struct lstm_family : cell_family<lstm_family, lstm_options, kernel::lstm_rows, k
     static backward_parameters<T> pack_backward(Constants const& in, checked_weights const& checked,
         Options const& options, std::size_t d, kernel::arena<T>& memory)
     {
-        std::size_t const I = checked.sizes.I, H = checked.sizes.H;
-        return {{.I = I,
-                    .H = H,
-                    .gate_stride = kernel::whole_batches<T>(H),
-                    .W = pack_transposed<T>(in.W, d, H, gates, I, memory),
-                    .R = pack_transposed<T>(in.R, d, H, gates, H, memory),
-                    .how = attributes<T>(in, checked, options, d)},
-            pack_peepholes(in.P, d, H, memory)};
+        std::size_t const I = checked.sizes.I, H = checked.sizes.H, K = checked.sizes.K;
+        backward_parameters<T> p{{.I = I,
+                                     .H = H,
+                                     .gate_stride = kernel::whole_batches<T>(H),
+                                     .W = pack_transposed<T>(in.W, d, H, gates, I, memory),
+                                     .R = pack_transposed<T>(in.R, d, H, gates, K, memory),
+                                     .how = attributes<T>(in, checked, options, d)},
+            pack_peepholes(in.P, d, H, memory), {}};
+        if constexpr (requires { in.projection; })
+            if (in.projection.is_given()) {
+                auto const to = take_panels(K, H, memory);
+                if (!memory.only_counts())
+                    pack_panels(along(in.projection, d, 0), K, H, to);
+                p.projection = to.packed();
+            }
+        return p;
     }
 };
 

@@ -16,6 +16,7 @@ struct lstm_constants {
     tensor_ref<Item const> R{};
     tensor_ref<Item const> B{};
     tensor_ref<Item const> P{};
+    tensor_ref<Item const> projection{};
 };
 
 /// ONNX's attributes of an LSTM. Names and lists are read only during the call that they are passed to.

@@ -36,34 +36,36 @@ struct checked_weights {
 };
 
 /// Checks the options and constants of a Family, W [D, gates H, I + C], R [D, gates H, H], B [D, 2 gates H]
-/// and P [D, 3H] if the family has it, C columns of W being those of an attention. Returns the sizes, with
+/// and, if the family has them, P [D, 3H] and a projection [D, K, H], with which R is [D, gates H, K], C columns of W being those of an attention. Returns the sizes, with
 /// those of the attention, and the activations.
 template <class Family, class Constants, class Options>
 checked_weights check_cell(std::string_view op, Constants const& in, Options const& options,
     recurrent_widths const& attention = {}, activation_dialect dialect = activation_dialect::onnx)
 {
-    tensor_ref<std::remove_cvref_t<decltype(*in.W.data())> const> const none;
-    auto const& P = [&]() -> auto const& {
-        if constexpr (requires { in.P; })
-            return in.P;
-        else
-            return none;
-    }();
+    tensor_ref<std::remove_cvref_t<decltype(*in.W.data())> const> P, projection; // not given
+    if constexpr (requires { in.P; })
+        P = in.P;
+    if constexpr (requires { in.projection; })
+        projection = in.projection;
     constexpr std::size_t gates = Family::template backward_rows<double>::gates;
-    check_ranks(op, std::array{named("W", in.W), named("R", in.R), named("B", in.B), named("P", P)});
+    check_ranks(op, std::array{named("W", in.W), named("R", in.R), named("B", in.B), named("P", P),
+                        named("projection", projection)});
     check_options(op, options);
-    check_not_transposed(op, gates, shape_if_given(in.W), shape_if_given(in.R));
-    recurrent_widths const sizes =
-        check_weights(op, options, shape_if_given(in.W), shape_if_given(in.R), attention);
-    std::size_t const C = attention.C, D = sizes.D, I = sizes.I, H = sizes.H;
+    if (!projection.is_given())
+        check_not_transposed(op, gates, shape_if_given(in.W), shape_if_given(in.R));
+    recurrent_widths const sizes = check_weights(
+        op, options, shape_if_given(in.W), shape_if_given(in.R), attention, shape_if_given(projection));
+    std::size_t const C = attention.C, D = sizes.D, I = sizes.I, H = sizes.H, K = sizes.K;
     auto const& [W_letters, R_letters, B_letters] = Family::letters;
     check_shapes(op,
         std::array{
             shape_requirement{
                 "W", C == 0 ? W_letters : "[D, 4H, I + C]", {D, gates * H, I + C}, in.W.shape()},
-            shape_requirement{"R", R_letters, {D, gates * H, H}, in.R.shape()},
+            shape_requirement{
+                "R", sizes.projects ? "[D, 4H, K]" : R_letters, {D, gates * H, K}, in.R.shape()},
             shape_requirement{"B", B_letters, {D, 2 * gates * H}, shape_if_given(in.B)},
             shape_requirement{"P", "[D, 3H]", {D, 3 * H}, shape_if_given(P)},
+            shape_requirement{"projection", "[D, K, H]", {D, K, H}, shape_if_given(projection)},
         },
         [&] {
             return C == 0 ? describe(sizes) : concat("D = ", D, ", I = ", I, ", H = ", H, " and C = ", C);
@@ -337,7 +339,7 @@ void load_bias(tensor_ref<Item const> const& B, std::size_t d, std::size_t first
         to[j] = static_cast<T>(*item_at(B, d, first + j)) + static_cast<T>(*item_at(B, d, second + j));
 }
 
-/// Packs W [D, Gates H, ..] with its first I columns, the first R_gates gates of R [D, Gates H, H], and the
+/// Packs W [D, Gates H, ..] with its first I columns, the first R_gates gates of R [D, Gates H, K], and the
 /// sums of the biases, of which `bias` is the memory.
 template <std::size_t Gates, class T, class Constants, class Packing>
 kernel::cell_parameters<T, Gates> pack_gates(Constants const& in, recurrent_widths const& sizes,
@@ -354,7 +356,7 @@ kernel::cell_parameters<T, Gates> pack_gates(Constants const& in, recurrent_widt
         .H = H,
         .gate_stride = stride,
         .W = pack(in.W, I, Gates),
-        .R = pack(in.R, H, R_gates),
+        .R = pack(in.R, sizes.K, R_gates),
         .bias = bias};
 }
 

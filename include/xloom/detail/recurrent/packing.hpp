@@ -149,6 +149,8 @@ void check_storage(std::string_view op, weight_storage storage, Constants const&
     check_is_storage(op, storage);
     check_stored(op, storage, "W", in.W);
     check_stored(op, storage, "R", in.R);
+    if constexpr (requires { in.projection; })
+        check_stored(op, storage, "projection", in.projection);
     if constexpr (requires { in.QW; }) {
         check_stored(op, storage, "QW", in.QW);
         check_stored(op, storage, "MW", in.MW);

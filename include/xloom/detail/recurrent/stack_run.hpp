@@ -76,7 +76,7 @@ public:
     {
         recurrent_widths const& sizes = layers_[0].sizes();
         for (std::size_t l = 0; l + 1 < layers_.size() && l < workspace_.between_.size(); ++l)
-            grow(workspace_.between_[l], batch_.T * batch_.N * sizes.D * sizes.H);
+            grow(workspace_.between_[l], batch_.T * batch_.N * sizes.D * sizes.K);
     }
 
     /// Runs the layers, several at once where that is worthwhile: as many as there are threads.
@@ -152,10 +152,10 @@ private:
         auto const between = [&](std::size_t layer) { return workspace_.between_[layer % 2].data(); };
         batch_operands<Item> operands{batch_, sizes, weights.direction(), {X_, weights.layout()},
             {outputs_.Y, weights.layout()}, &start_.sequence_lens};
-        if (l != 0) // [N, T, D, H], as an input [N, T, D H]
+        if (l != 0) // [N, T, D, K], as an input [N, T, D K]
             operands.X = {tensor_ref<Item const>(between(l - 1), {batch_.N, batch_.T, sizes.I}), 1};
         if (l + 1 != layers_.size())
-            operands.Y = {tensor_ref<Item>(between(l), {batch_.N, batch_.T, sizes.D, sizes.H}), 1};
+            operands.Y = {tensor_ref<Item>(between(l), {batch_.N, batch_.T, sizes.D, sizes.K}), 1};
         return operands;
     }
 
@@ -181,9 +181,10 @@ void check_layers(std::string_view op, stack_layers<Family, Item> layers)
     recurrent_widths const& first = layers[0].sizes();
     for (std::size_t l = 1; l < layers.size(); ++l) {
         recurrent_widths const& sizes = layers[l].sizes();
-        if (sizes.D != first.D || sizes.H != first.H || sizes.I != first.D * first.H)
+        if (sizes.D != first.D || sizes.H != first.H || sizes.K != first.K || sizes.I != first.D * first.K)
             fail<shape_error>(op, ": a layer must have the D and H of the first one, D = ", first.D,
-                " and H = ", first.H, ", and I = D H, but layers[", l, "] has ", describe(sizes),
+                " and H = ", first.H, first.projects ? concat(", its K = ", first.K) : "", ", and I = D ",
+                first.projects ? "K" : "H", ", but layers[", l, "] has ", describe(sizes),
                 ". Give weights of these sizes.");
         if (layers[l].layout() != layers[0].layout())
             fail<option_error>(op, ": all layers must have one layout, but that of layers[", l, "] is ",
@@ -198,10 +199,15 @@ struct stack_sizes {
     recurrent_widths states; ///< of all layers: D is L D
     std::int64_t layout;
 
-    call_shapes shapes() const
+    recurrent_shapes shapes() const
     {
-        return {symbolic_output_shape(layout), output_shape(layer, batch, layout),
-            layout == 0 ? "[L D, N, H]" : "[N, L D, H]", state_shape(states, batch, layout)};
+        recurrent_shapes all = shapes_of_outputs(layer, batch, layout);
+        recurrent_shapes const of_states = shapes_of_outputs(states, batch, layout);
+        all.h = of_states.h;
+        all.c = of_states.c;
+        all.symbolic_c = layout == 0 ? "[L D, N, H]" : "[N, L D, H]";
+        all.symbolic_h = !layer.projects ? all.symbolic_c : layout == 0 ? "[L D, N, K]" : "[N, L D, K]";
+        return all;
     }
     std::string describe() const
     {
@@ -221,16 +227,8 @@ stack_sizes check_stack(std::string_view op, tensor_ref<Item const> const& X,
     stack_sizes sizes{check_X(op, X.shape(), first, layers[0].layout()), first, first, layers[0].layout()};
     sizes.states.D *= layers.size();
     check_rows(op, sizes.states, sizes.batch.N);
-    call_shapes const shapes = sizes.shapes();
-    auto const state = [&](std::string_view name, tensor_ref<Item const> const& operand) {
-        return shape_requirement{name, shapes.symbolic_states, shapes.states, shape_if_given(operand)};
-    };
-    auto const describe_sizes = [&] { return sizes.describe(); };
-    if constexpr (Family::has_c)
-        check_shapes(op, std::array{state("initial_h", start.initial_h), state("initial_c", start.initial_c)},
-            describe_sizes);
-    else
-        check_shapes(op, std::array{state("initial_h", start.initial_h)}, describe_sizes);
+    check_states(op, sizes.shapes(), shape_if_given(start.initial_h), shape_of_initial_c<Family>(start),
+        [&] { return sizes.describe(); });
     check_lengths(op, "sequence_lens", start.sequence_lens, sizes.batch.N, "T", sizes.batch.T);
     return sizes;
 }
@@ -256,7 +254,7 @@ typename Family::template result<Item> run_stack_call(std::string_view op, tenso
         start_type const& from = detail::options_of<start_type>(start);
         stack_sizes const sizes =
             check_stack<Family, Item>(op, X, layers, from, named_inputs<Family, Item>(X, from));
-        auto result = make_result<Family, Item>(sizes.layer, sizes.states, sizes.batch, sizes.layout);
+        auto result = make_result<Family, Item>(sizes.shapes());
         run_stack<Family, Item>(X, layers, sizes.batch, from, refs_to<Family, Item>(result), start, env...);
         return result;
     } else {

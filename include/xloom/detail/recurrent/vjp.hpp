@@ -34,12 +34,12 @@ struct recorded_states : recurrent_states<Family, Item> {
     void start(Part const& part, Rows const& rows) const
     {
         recurrent_states<Family, Item>::start(part, rows);
-        std::size_t const width = kernel::whole_batches<T>(rows.H());
+        std::size_t const h_width = kernel::whole_batches<T>(rows.K());
         for (std::size_t r = 0; r < part.count; ++r) {
             T* const kept = residuals.initial_to_write(part.d, part.group + r * groups);
-            std::copy_n(rows.h(r), width, kept);
+            std::copy_n(rows.h(r), h_width, kept);
             if constexpr (Family::has_c)
-                std::copy_n(rows.c(r), width, kept + width);
+                std::copy_n(rows.c(r), kernel::whole_batches<T>(rows.H()), kept + h_width);
         }
     }
 };
@@ -85,29 +85,33 @@ void check_vjp(std::string_view op, tensor_ref<Item const> const& X, Weights con
     check_ranks(op, inputs);
     std::int64_t const layout = weights.layout();
     recurrent_widths const& sizes = weights.sizes();
-    std::size_t const D = sizes.D, I = sizes.I, H = sizes.H,
+    std::size_t const D = sizes.D, I = sizes.I, H = sizes.H, K = sizes.K,
                       rows = Family::template backward_rows<compute_t<Item>>::gates * H;
     batch_sizes const batch = check_X(op, X.shape(), sizes, layout);
     check_residuals(op, residuals, weights, batch, X);
-    shape const state = state_shape(sizes, batch, layout), output = output_shape(sizes, batch, layout),
-                W{D, rows, I}, R{D, rows, H}, B{D, 2 * rows}, P{D, 3 * H};
+    recurrent_shapes const of = shapes_of_outputs(sizes, batch, layout);
+    shape const W{D, rows, I}, R{D, rows, K}, B{D, 2 * rows}, P{D, 3 * H}, projection{D, K, H};
     auto const describe_sizes = [&] { return describe(sizes, batch); };
-    shape_requirement const ct_Y{"ct_Y", symbolic_output_shape(layout), output, shape_if_given(cotangents.Y)},
-        ct_Y_h{"ct_Y_h", symbolic_state_shape(layout), state, shape_if_given(cotangents.Y_h)};
+    shape_requirement const ct_Y{"ct_Y", of.symbolic_Y, of.Y, shape_if_given(cotangents.Y)},
+        ct_Y_h{"ct_Y_h", of.symbolic_h, of.h, shape_if_given(cotangents.Y_h)};
     auto const& [W_letters, R_letters, B_letters] = Family::letters;
     requirement const ct_X{"ct_X", layout == 0 ? "[T, N, I]" : "[N, T, I]", X.shape(), gradients.X},
-        ct_W{"ct_W", W_letters, W, gradients.W}, ct_R{"ct_R", R_letters, R, gradients.R},
+        ct_W{"ct_W", W_letters, W, gradients.W},
+        ct_R{"ct_R", sizes.projects ? "[D, 4H, K]" : R_letters, R, gradients.R},
         ct_B{"ct_B", B_letters, B, gradients.B},
-        ct_initial_h{"ct_initial_h", symbolic_state_shape(layout), state, gradients.initial_h};
+        ct_initial_h{"ct_initial_h", of.symbolic_h, of.h, gradients.initial_h};
     if constexpr (Family::has_c) {
         check_shapes(op,
             std::array{ct_Y, ct_Y_h,
-                shape_requirement{
-                    "ct_Y_c", symbolic_state_shape(layout), state, shape_if_given(cotangents.Y_c)}},
+                shape_requirement{"ct_Y_c", of.symbolic_c, of.c, shape_if_given(cotangents.Y_c)}},
             describe_sizes);
+        if (!sizes.projects && gradients.projection.is_given())
+            fail<shape_error>(op, ": ct_projection must be omitted, because the weights have no projection, "
+                                  "but it is given. Leave it out.");
         check_outputs<Item>(op, describe_sizes,
-            std::array{ct_X, ct_W, ct_R, ct_B, requirement{"ct_P", "[D, 3H]", P, gradients.P}, ct_initial_h,
-                requirement{"ct_initial_c", symbolic_state_shape(layout), state, gradients.initial_c}},
+            std::array{ct_X, ct_W, ct_R, ct_B, requirement{"ct_P", "[D, 3H]", P, gradients.P},
+                requirement{"ct_projection", "[D, K, H]", projection, gradients.projection}, ct_initial_h,
+                requirement{"ct_initial_c", of.symbolic_c, of.c, gradients.initial_c}},
             inputs);
     } else {
         check_shapes(op, std::array{ct_Y, ct_Y_h}, describe_sizes);
@@ -126,13 +130,14 @@ void run_vjp_into(std::string_view op, tensor_ref<Item const> const& X, Weights 
         check_trainable(op, weights);
         check_vjp<Family, Item>(op, X, weights, residuals, cotangents, gradients);
         std::int64_t const layout = weights.layout();
-        std::size_t const I = weights.sizes().I, H = weights.sizes().H;
-        backward_operands<Item> operands{residuals.batch(), weights.sizes(), weights.direction(), {X, layout},
-            {cotangents.Y, layout}, {gradients.X, layout}, gradients.B, {},
-            {{{gradients.W, 0, I}, {gradients.R, 0, H}}}};
+        recurrent_widths const& sizes = weights.sizes();
+        backward_operands<Item, rows::gradients> operands{residuals.batch(), sizes, weights.direction(),
+            {X, layout}, {cotangents.Y, layout}, {gradients.X, layout}, gradients.B, {},
+            {{{gradients.W, 0, sizes.I}, {gradients.R, 0, sizes.K}}}};
         state_cotangents<Item> states{{cotangents.Y_h, layout}, {}, {gradients.initial_h, layout}, {}};
         if constexpr (Family::has_c) {
             operands.ct_P = gradients.P;
+            operands.weights[rows::gradient_of_projection] = {gradients.projection, 0, sizes.H};
             states.ct_Y_c = {cotangents.Y_c, layout};
             states.ct_initial_c = {gradients.initial_c, layout};
         }

@@ -1,0 +1,97 @@
+// The backward pass of an LSTM whose h is projected.
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <string>
+
+#include "support/projected_lstm.hpp"
+#include "support/threads_or_backwards.hpp"
+
+namespace lstm_projection_vjp_test {
+
+using family = projected_lstm_family;
+
+TEST_CASE("a projected LSTM's backward pass: the derivatives of scalars that carry them")
+{
+    auto const set = [](family::options& options, recurrent_sizes& sizes, std::mt19937& random) {
+        family::set_own(options, random() % 4 == 0);
+        if (random() % 2 == 0)
+            options.clip = 0.7;
+        if (random() % 4 == 0)
+            options.activations = random_activations(random, sizes.D, 3);
+    };
+    for (unsigned seed = 0; seed < 40; ++seed)
+        check_any_gradient<family>(seed, set);
+}
+
+TEST_CASE("a projected LSTM's backward pass: blocks of steps, with rows of any length, on threads")
+{
+    std::mt19937 random(2);
+    auto in = random_lstm<double>(random, {90, 9, 3, 5});
+    project(random, in, 3, {});
+    auto const ct = random_cotangents<double>(random, family::textbook<double>(in, {}));
+    auto const gradients = family::vjp<double>(in, {}, ct);
+    check_gradients<family>(random, in, {}, gradients, ct, 1e-11);
+    CHECK(have_same_gradients<family, double>(
+        gradients, family::vjp<double>(in, {}, ct, {}, threads_or_backwards{3, true})));
+}
+
+TEST_CASE("a projected LSTM's backward pass: central differences of the textbook")
+{
+    std::mt19937 random(7);
+    family::options options;
+    options.direction = "bidirectional";
+    auto const in = family::draw<double>(random, {4, 3, 2, 3, 2});
+    auto const ct = random_cotangents<double>(random, family::textbook<double>(in, options));
+    auto const gradients = family::vjp<double>(in, options, ct);
+    auto const value = [&](family::operands<double> const& at) {
+        auto const y = family::textbook<double>(at, options);
+        inner_product all;
+        all.add(ct.Y, y.Y);
+        all.add(ct.Y_h, y.Y_h);
+        all.add(ct.Y_c, y.Y_c);
+        return all.value;
+    };
+    for (std::size_t i = 0; i < 8; ++i)
+        for (std::size_t k = 0; k < family::parts(in)[i]->items.size(); ++k) {
+            double const step = 1e-6;
+            auto before = in, after = in;
+            family::parts(before)[i]->items[k] -= step;
+            family::parts(after)[i]->items[k] += step;
+            CAPTURE(i);
+            CAPTURE(k);
+            CHECK(family::parts(gradients)[i]->items[k] ==
+                  doctest::Approx((value(after) - value(before)) / (2 * step)).epsilon(1e-7).scale(1));
+        }
+}
+
+TEST_CASE("a projected LSTM's backward pass: gradients that do not have their shapes")
+{
+    using namespace xloom;
+    xt::xtensor<double, 3> const X = xt::zeros<double>({2, 1, 3}), W = xt::zeros<double>({1, 16, 3}),
+                                 R = xt::zeros<double>({1, 16, 2}), projection = xt::zeros<double>({1, 2, 4}),
+                                 square = xt::zeros<double>({1, 16, 4});
+    auto ct_projection = xt::xtensor<double, 3>::from_shape({1, 4, 2});
+    recurrent_workspace<double> workspace;
+    auto const error_of = [&](lstm_constants<double> const& constants) {
+        lstm_weights<double> const weights(constants, {}, for_training);
+        lstm_residuals<double> residuals;
+        lstm_forward_into(X, weights, {}, {}, residuals, workspace);
+        try {
+            lstm_vjp_into(X, weights, residuals, {}, {.projection = ct_projection}, workspace);
+        } catch (shape_error const& error) {
+            return std::string(error.what());
+        }
+        return std::string();
+    };
+    CHECK(error_of({.W = W, .R = R, .projection = projection}) ==
+          "xloom::lstm_vjp_into: the operands must have the shapes that T = 2, N = 1, D = 1, H = 4 and K = 2 "
+          "give them, but ct_projection is [1, 4, 2] instead of [D, K, H] = [1, 2, 4]. Transpose it.");
+    CHECK(
+        error_of({.W = W, .R = square}) ==
+        "xloom::lstm_vjp_into: ct_projection must be omitted, because the weights have no projection, but it "
+        "is given. Leave it out.");
+}
+
+} // namespace lstm_projection_vjp_test
