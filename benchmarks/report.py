@@ -5,12 +5,13 @@
 
 FOLDER holds the output of the benchmarks' programs, one JSON file for each repetition, and machine.json, compile.times, calls.tsv and
 sizes.tsv. Writes bench.json there, with all series of all works, of which scripts/figures makes tables and charts. The table shows xloom's
-series, and others that have a bar. Under it stand the bars that were missed. With --check the exit status is 1 if a bar is missed by more
-than 10 %, or if, although everything was measured, a bar judged nothing or a work of chart.tsv has no ratio, and 2 if ONNX Runtime was not
-there to compare with.
+series, and others that have a bar. Under it stand the bars that were missed, and those that this run cannot judge. With --check the exit
+status is 1 if a bar is missed by more than 10 %, or if, although everything was measured, a bar judged nothing or a work of chart.tsv has
+no ratio, and 2 if ONNX Runtime was not there to compare with.
 
 A time is the median over the repetitions, its spread (largest - smallest) / median. A ratio, by which a bar is judged, is that of the
 fastest repetitions: what others do on the machine makes times longer, never shorter. Of several series of ONNX Runtime the fastest counts.
+A bar that is missed by less than the fastest repetitions differ among themselves is not judged.
 """
 
 import json
@@ -24,6 +25,7 @@ from statistics import median
 HERE = Path(__file__).parent
 PEER = "onnxruntime"
 TOLERANCE = 1.1  # by how much a bar may be missed before --check complains
+AGREEING = 3  # so many of the fastest repetitions are to agree
 
 
 @dataclass
@@ -46,6 +48,13 @@ class Series:
 
     def over(self, other):
         return self.fastest() / other.fastest()
+
+    def agreeing(self):
+        """The slowest of the fastest repetitions that are to agree."""
+        return sorted(self.calls)[:AGREEING][-1]
+
+    def noise(self):
+        return self.agreeing() / self.fastest()
 
 
 @dataclass
@@ -92,6 +101,7 @@ class Bar:
             "reached": reached,
             "missed_by": missed_by,
             "met": missed_by <= 1,
+            "is_judged": missed_by <= 1 or missed_by > own.noise() * (other.noise() if other else 1),
             "reason": self.reason,
         }
 
@@ -177,8 +187,8 @@ def rows_of(works, bars):
     return sorted(rows, key=key)
 
 
-def missed_of(rows):
-    return [(row, judged) for row in rows for judged in row["bars"] if not judged["met"]]
+def missed_of(rows, is_judged=True):
+    return [(row, bar) for row in rows for bar in row["bars"] if not bar["met"] and bar["is_judged"] == is_judged]
 
 
 def measured_once(path):
@@ -207,11 +217,12 @@ def compile_costs(path):
 
 
 def write_json(path, machine, works):
-    """Writes the machine, and for each work on a line of its own all series: the least and the median of their seconds (of sizes: bytes),
-    and the equal parts of a call."""
+    """Writes the machine, and for each work on a line of its own all series: the least, the agreeing and the median of their seconds (of
+    sizes: bytes), and the equal parts of a call."""
     rounded = lambda number: float(f"{number:.4g}")
     number_of = lambda series: {
         "least": rounded(series.fastest()),
+        "agreeing": rounded(series.agreeing()),
         "median": rounded(series.seconds()),
         **({"parts": round(series.parts)} if series.parts != 1 else {}),
     }
@@ -220,9 +231,9 @@ def write_json(path, machine, works):
 
 
 def read_json(path):
-    """The machine and the works of a file that write_json wrote; of their calls only the fastest."""
+    """The machine and the works of a file that write_json wrote; of their calls the fastest, and one that is to agree with it."""
     kept = json.loads(path.read_text())
-    series_of = lambda number: Series([number["least"]], number.get("parts", 1))
+    series_of = lambda number: Series([number["least"], number.get("agreeing", number["least"])], number.get("parts", 1))
     works = {work: {name: series_of(number) for name, number in kept["works"][work].items()} for work in kept["works"]}
     return kept["machine"], works
 
@@ -266,8 +277,16 @@ def cells_of(row):
         number(row["own_to_hand"]),
         share,
         "; ".join(judged["bar"] for judged in row["bars"]) or "-",
-        "-" if not row["bars"] else "yes" if all(judged["met"] for judged in row["bars"]) else "NO",
+        met_by(row["bars"]),
     ]
+
+
+def met_by(bars):
+    if not bars:
+        return "-"
+    if all(bar["met"] for bar in bars):
+        return "yes"
+    return "NO" if any(bar["is_judged"] and not bar["met"] for bar in bars) else "?"
 
 
 def print_table(rows):
@@ -284,11 +303,11 @@ def print_columns(lines, texts):
 
 
 def print_missed(rows):
-    missed = missed_of(rows)
-    if missed:
-        print(f"{len(missed)} bars missed:")
-    for row, judged in missed:
-        print(f"  {name_of(row)}: {judged['reached']}, bar {judged['bar']}, spread {row['spread']:.0%}")
+    for what, missed in (("missed", missed_of(rows)), ("not measurable here", missed_of(rows, is_judged=False))):
+        if missed:
+            print(f"{len(missed)} bars {what}:")
+        for row, bar in missed:
+            print(f"  {name_of(row)}: {bar['reached']}, bar {bar['bar']}, spread {row['spread']:.0%}")
 
 
 def main(arguments):
@@ -317,7 +336,7 @@ def main(arguments):
     absent = [work for work in read_chart() if work not in compared] if is_whole and has_peer else []
     if absent:
         print("works of chart.tsv that were not measured:", *absent, sep="\n  ")
-    if check and (idle or absent or any(judged["missed_by"] > TOLERANCE for row in rows for judged in row["bars"])):
+    if check and (idle or absent or any(bar["missed_by"] > TOLERANCE for _, bar in missed_of(rows))):
         return 1
     if check and not has_peer:
         print("ONNX Runtime was not there", file=sys.stderr)
