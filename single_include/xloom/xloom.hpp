@@ -12377,10 +12377,12 @@ private:
     static auto take_state(State const& state, byte_arena& memory)
     {
         using held = typename State::template held<N>;
-        if constexpr (State::is_array)
-            return held(take<typename held::value_type>(memory, state.count), state.count);
-        else
+        if constexpr (State::is_array) {
+            auto* const items = take<typename held::value_type>(memory, state.count);
+            return items == nullptr ? held() : held(items, state.count);
+        } else {
             return held();
+        }
     }
 
     template <class Input>
