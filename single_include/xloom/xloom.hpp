@@ -19007,8 +19007,9 @@ struct checked_weights {
 };
 
 /// Checks the options and constants of a Family, W [D, gates H, I + C], R [D, gates H, H], B [D, 2 gates H]
-/// and, if the family has them, P [D, 3H] and a projection [D, K, H], with which R is [D, gates H, K], C columns of W being those of an attention. Returns the sizes, with
-/// those of the attention, and the activations.
+/// and, if the family has them, P [D, 3H] and a projection [D, K, H], with which R is [D, gates H, K]. C
+/// columns of W are those of an attention. Returns the sizes, with those of the attention, and the
+/// activations.
 template <class Family, class Constants, class Options>
 checked_weights check_cell(std::string_view op, Constants const& in, Options const& options,
     recurrent_widths const& attention = {}, activation_dialect dialect = activation_dialect::onnx)
@@ -34174,8 +34175,9 @@ struct lstm_result {
 ///           split into calls (float and wider types).
 /// Max error float, H = 512, T = 100, weights uniform in +-1/sqrt(H), X in +-1, independent: 2e-6.
 ///           NaN stays NaN. Steps beyond a row's length are not read.
-/// Cost      T N D 4H (I + H) multiply-adds, with a projection T N D H (4 I + 5 K), fewer for shorter rows. Packing is a pass over the weights;
-///           lstm_weights are packed once. Memory: X and the sums of up to 96 rows or of one step.
+/// Cost      T N D 4H (I + H) multiply-adds, with a projection T N D H (4I + 5K), fewer for shorter rows.
+///           Packing is a pass over the weights; lstm_weights are packed once. Memory: X and the sums of up
+///           to 96 rows or of one step.
 /// Differs   from the letter of ONNX, whose clip limits the input of every activation, and so c, the input of
 ///           act_h: here it limits the gates' sums alone, as in ONNX Runtime. With clip = 1 and c = 1.5, of
 ///           gates that are 0.5, h is 0.452574; with a limited c it would be 0.380797. Unspecified there: a
@@ -34233,9 +34235,9 @@ void lstm_into(Input const& X, lstm_weights<Item> const& weights,
 
 namespace xloom::inline XLOOM_ABI {
 
-/// The residuals that lstm_forward_into keeps for lstm_vjp_into: the sums of the gates, c and a projected h of
-/// each step that a row has, the initial states, the lengths. Grows like a workspace: a call that needs no more
-/// than an earlier one allocates nothing. A backward pass only reads it.
+/// The residuals that lstm_forward_into keeps for lstm_vjp_into: the sums of the gates, c and a projected h
+/// of each step that a row has, the initial states, the lengths. Grows like a workspace: a call that needs no
+/// more than an earlier one allocates nothing. A backward pass only reads it.
 template <class Item>
 using lstm_residuals = detail::residuals_for<detail::lstm_family, Item>;
 
@@ -34263,8 +34265,8 @@ struct lstm_gradients {
 /// Computes ONNX's LSTM as lstm_into does, with the same bits, and keeps what its backward pass needs.
 ///
 /// Errors    as lstm_into; option_error: weights of a narrow storage.
-/// Cost      that of lstm_into, and writing residuals of T N D 5H numbers, K more with a projection, fewer for
-///           shorter rows.
+/// Cost      that of lstm_into, and writing residuals of T N D 5H numbers, with a projection T N D (5H + K),
+///           fewer for shorter rows.
 template <class Input, class Item = detail::first_item_t<Input>, class... Env>
 void lstm_forward_into(Input const& X, lstm_weights<Item> const& weights,
     std::type_identity_t<lstm_start<Item>> const& start,
@@ -47231,8 +47233,8 @@ namespace xloom::inline XLOOM_ABI {
 ///
 /// Members   constructed from the weights, N = 1 and d = 0, the direction: a shape_error if N cannot be
 ///           counted in bytes, an option_error if the weights have no direction d.
-/// Shapes    h, c and y_t [N, H], with a projection h and y_t [N, K]; x_t [N, I]: spans, containers, row-major tensors and views whose items are
-///           contiguous.
+/// Shapes    h, c and y_t [N, H], with a projection h and y_t [N, K]; x_t [N, I]: spans, containers,
+///           row-major tensors and views whose items are contiguous.
 /// Errors    shape_error: other sizes, or items that are not contiguous; before anything is written. A
 ///           moved-from cell has N = 0 rows.
 /// Cost      N 4H (I + H) multiply-adds a step. A step allocates nothing.
@@ -48660,9 +48662,9 @@ std::vector<recurrent_weights<Family, Item>> read_layers(
 ///
 ///     {"op_type": "LSTM", "layers": [{"W": .., "R": .., "B": ..}, ..], "layout": 0, "activations": [..]}
 ///
-/// W, R and B are nested lists of numbers in the shapes that lstm takes. A layer may have a "projection", too.
-/// B may be omitted, and so may the attributes of all layers, ONNX's: layout, activations. Other members are
-/// ignored. Two directions are
+/// W, R and B are nested lists of numbers in the shapes that lstm takes, and so is a "projection", which a
+/// layer may have. B may be omitted, and so may the attributes of all layers, ONNX's: layout, activations.
+/// Other members are ignored. Two directions are
 /// bidirectional, one is forward.
 ///
 /// Types     float, double. Behind the path the arguments of lstm_weights may follow that say how weights are

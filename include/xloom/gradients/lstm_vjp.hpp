@@ -8,9 +8,9 @@
 
 namespace xloom::inline XLOOM_ABI {
 
-/// The residuals that lstm_forward_into keeps for lstm_vjp_into: the sums of the gates, c and a projected h of
-/// each step that a row has, the initial states, the lengths. Grows like a workspace: a call that needs no more
-/// than an earlier one allocates nothing. A backward pass only reads it.
+/// The residuals that lstm_forward_into keeps for lstm_vjp_into: the sums of the gates, c and a projected h
+/// of each step that a row has, the initial states, the lengths. Grows like a workspace: a call that needs no
+/// more than an earlier one allocates nothing. A backward pass only reads it.
 template <class Item>
 using lstm_residuals = detail::residuals_for<detail::lstm_family, Item>;
 
@@ -38,8 +38,8 @@ struct lstm_gradients {
 /// Computes ONNX's LSTM as lstm_into does, with the same bits, and keeps what its backward pass needs.
 ///
 /// Errors    as lstm_into; option_error: weights of a narrow storage.
-/// Cost      that of lstm_into, and writing residuals of T N D 5H numbers, K more with a projection, fewer for
-///           shorter rows.
+/// Cost      that of lstm_into, and writing residuals of T N D 5H numbers, with a projection T N D (5H + K),
+///           fewer for shorter rows.
 template <class Input, class Item = detail::first_item_t<Input>, class... Env>
 void lstm_forward_into(Input const& X, lstm_weights<Item> const& weights,
     std::type_identity_t<lstm_start<Item>> const& start,

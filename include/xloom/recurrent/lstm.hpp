@@ -70,8 +70,9 @@ struct lstm_result {
 ///           split into calls (float and wider types).
 /// Max error float, H = 512, T = 100, weights uniform in +-1/sqrt(H), X in +-1, independent: 2e-6.
 ///           NaN stays NaN. Steps beyond a row's length are not read.
-/// Cost      T N D 4H (I + H) multiply-adds, with a projection T N D H (4 I + 5 K), fewer for shorter rows. Packing is a pass over the weights;
-///           lstm_weights are packed once. Memory: X and the sums of up to 96 rows or of one step.
+/// Cost      T N D 4H (I + H) multiply-adds, with a projection T N D H (4I + 5K), fewer for shorter rows.
+///           Packing is a pass over the weights; lstm_weights are packed once. Memory: X and the sums of up
+///           to 96 rows or of one step.
 /// Differs   from the letter of ONNX, whose clip limits the input of every activation, and so c, the input of
 ///           act_h: here it limits the gates' sums alone, as in ONNX Runtime. With clip = 1 and c = 1.5, of
 ///           gates that are 0.5, h is 0.452574; with a limited c it would be 0.380797. Unspecified there: a

@@ -15,8 +15,8 @@ namespace xloom::inline XLOOM_ABI {
 ///
 /// Members   constructed from the weights, N = 1 and d = 0, the direction: a shape_error if N cannot be
 ///           counted in bytes, an option_error if the weights have no direction d.
-/// Shapes    h, c and y_t [N, H], with a projection h and y_t [N, K]; x_t [N, I]: spans, containers, row-major tensors and views whose items are
-///           contiguous.
+/// Shapes    h, c and y_t [N, H], with a projection h and y_t [N, K]; x_t [N, I]: spans, containers,
+///           row-major tensors and views whose items are contiguous.
 /// Errors    shape_error: other sizes, or items that are not contiguous; before anything is written. A
 ///           moved-from cell has N = 0 rows.
 /// Cost      N 4H (I + H) multiply-adds a step. A step allocates nothing.

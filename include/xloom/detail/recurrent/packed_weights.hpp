@@ -36,8 +36,9 @@ struct checked_weights {
 };
 
 /// Checks the options and constants of a Family, W [D, gates H, I + C], R [D, gates H, H], B [D, 2 gates H]
-/// and, if the family has them, P [D, 3H] and a projection [D, K, H], with which R is [D, gates H, K], C columns of W being those of an attention. Returns the sizes, with
-/// those of the attention, and the activations.
+/// and, if the family has them, P [D, 3H] and a projection [D, K, H], with which R is [D, gates H, K]. C
+/// columns of W are those of an attention. Returns the sizes, with those of the attention, and the
+/// activations.
 template <class Family, class Constants, class Options>
 checked_weights check_cell(std::string_view op, Constants const& in, Options const& options,
     recurrent_widths const& attention = {}, activation_dialect dialect = activation_dialect::onnx)
