@@ -16734,6 +16734,12 @@ constexpr void check_not_transposed(std::string_view op, std::size_t gates, shap
             " by xt::transpose and a copy.");
 }
 
+/// The name of an operand and its shape, if it is given.
+struct named_shape {
+    std::string_view operand;
+    shape_ref dims;
+};
+
 /// Checks W [D, gates H, I + C] and R [D, gates H, H], or R [D, gates H, K] and a projection [D, K, H], and
 /// returns D, I, H and K with the sizes of an attention, of which C is one.
 template <class Options>
@@ -16742,19 +16748,24 @@ constexpr recurrent_widths check_weights(std::string_view op, Options const& opt
 {
     check_given(op, "W", W, 3);
     check_given(op, "R", R, 3);
-    sizes.projects = static_cast<bool>(projection);
-    if (sizes.projects)
+    std::size_t const K = (*R)[2], width = (*W)[2];
+    std::size_t H = K;
+    named_shape of_H{"R", R};
+    if (projection) {
         check_given(op, "projection", projection, 3);
-    std::size_t const K = (*R)[2], width = (*W)[2], H = sizes.projects ? (*projection)[2] : K;
+        H = (*projection)[2];
+        of_H = {"projection", projection};
+    }
     if (options.hidden_size &&
         (*options.hidden_size < 1 || static_cast<std::uint64_t>(*options.hidden_size) != H))
-        fail<option_error>(op, ": hidden_size must be ", sizes.projects ? "projection" : "R",
-            "'s last dimension, but hidden_size is ", *options.hidden_size, " and ",
-            sizes.projects ? "projection" : "R", " is ", sizes.projects ? *projection : *R,
-            ". Correct one of them.");
-    if (H == 0 || K == 0)
-        fail<shape_error>(op, ": H must be at least 1, but ", H == 0 && sizes.projects ? "projection" : "R",
-            " is ", H == 0 && sizes.projects ? *projection : *R, ". Give the states a length.");
+        fail<option_error>(op, ": hidden_size must be ", of_H.operand,
+            "'s last dimension, but hidden_size is ", *options.hidden_size, " and ", of_H.operand, " is ",
+            *of_H.dims, ". Correct one of them.");
+    if (H == 0)
+        fail<shape_error>(op, ": H must be at least 1, but ", of_H.operand, " is ", *of_H.dims,
+            ". Give the states a length.");
+    if (K == 0)
+        fail<shape_error>(op, ": K must be at least 1, but R is ", *R, ". Give the states a length.");
     if (!has_strides(
             {direction_count(options.direction), 8, H, (std::max)({H, K, width})})) // B has 8H numbers
         fail<shape_error>(
@@ -16766,6 +16777,7 @@ constexpr recurrent_widths check_weights(std::string_view op, Options const& opt
     sizes.I = width - sizes.C;
     sizes.H = H;
     sizes.K = K;
+    sizes.projects = static_cast<bool>(projection);
     return sizes;
 }
 

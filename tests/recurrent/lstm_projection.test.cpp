@@ -178,7 +178,7 @@ TEST_CASE("a projected LSTM: shapes, and the operands that do not have them")
           "xloom::lstm: H must be at least 1, but projection is [1, 2, 0]. Give the states a length.");
     matrices const no_h = xt::zeros<float>({1, 16, 0});
     CHECK(error_of([&] { lstm(X, {.W = W, .R = no_h, .projection = projection}); }) ==
-          "xloom::lstm: H must be at least 1, but R is [1, 16, 0]. Give the states a length.");
+          "xloom::lstm: K must be at least 1, but R is [1, 16, 0]. Give the states a length.");
     xt::xtensor<float, 2> const flat = xt::zeros<float>({2, 4});
     CHECK(error_of([&] { lstm(X, {.W = W, .R = R, .projection = flat}); }).find("projection") !=
           std::string::npos);

@@ -162,6 +162,27 @@ TEST_CASE("recurrent checks: weights")
         shape_error);
 }
 
+TEST_CASE("recurrent checks: weights with a projection")
+{
+    constexpr auto check = [](shape const& R, shape const& projection, options const& how = {}) {
+        return detail::check_weights(op, how, shape{1, 16, 3}, R, {}, projection);
+    };
+    constexpr recurrent_widths sizes = check({1, 16, 2}, {1, 2, 4}, {.hidden_size = 4});
+    static_assert(is(sizes, 1, 3, 4) && sizes.K == 2 && sizes.projects);
+    CHECK_THROWS_WITH_AS(check({1, 16, 2}, {2, 4}),
+        "xloom::op: projection must have 3 axes, but its shape is [2, 4]. Give it 3.", shape_error);
+    CHECK_THROWS_WITH_AS(check({1, 16, 2}, {1, 2, 4}, {.hidden_size = 2}),
+        "xloom::op: hidden_size must be projection's last dimension, but hidden_size is 2 and projection is "
+        "[1, "
+        "2, 4]. Correct one of them.",
+        option_error);
+    CHECK_THROWS_WITH_AS(check({1, 16, 2}, {1, 2, 0}),
+        "xloom::op: H must be at least 1, but projection is [1, 2, 0]. Give the states a length.",
+        shape_error);
+    CHECK_THROWS_WITH_AS(check({1, 16, 0}, {1, 0, 4}),
+        "xloom::op: K must be at least 1, but R is [1, 16, 0]. Give the states a length.", shape_error);
+}
+
 TEST_CASE("recurrent checks: options")
 {
     constexpr auto with_clip = [](double clip) { detail::check_options(op, options{.clip = clip}); };
