@@ -5081,11 +5081,13 @@ public:
     constexpr strided_layout const& layout() const noexcept { return memory_->layout; }
     constexpr shape const& dims() const noexcept { return memory_->layout.dims; }
 
-    /// True if the two share a byte.
-    constexpr bool overlaps(operand_memory const& other) const
+    /// True if the ranges of their bytes intersect.
+    constexpr bool intersects(operand_memory const& other) const noexcept
     {
-        return intersect(bytes_, other.bytes_) && overlap(*memory_, *other.memory_);
+        return intersect(bytes_, other.bytes_);
     }
+    /// True if the two share a byte. Requires that they intersect.
+    constexpr bool overlaps(operand_memory const& other) const { return overlap(*memory_, *other.memory_); }
     /// True if both are the same tensor.
     constexpr bool is_same_tensor(operand_memory const& other) const
     {
@@ -5139,17 +5141,18 @@ constexpr auto all_operands(Groups const&... groups)
 }
 
 /// Calls found(written, other, may_be_one) for every pair that shares a byte but must not; may_be_one: both
-/// may be the same tensor, traversed alike.
+/// may be the same tensor, traversed alike. A tensor that is updated in place is not searched for a byte.
 template <class Found>
 constexpr void find_shared_memory(
     std::span<operand_memory const> written, std::span<operand_memory const> read, Found&& found)
 {
     for (std::size_t i = 0; i < written.size(); ++i) {
         for (operand_memory const& other : written.subspan(i + 1))
-            if (written[i].overlaps(other))
+            if (written[i].intersects(other) && written[i].overlaps(other))
                 found(written[i], other, false);
         for (operand_memory const& other : read)
-            if (written[i].overlaps(other) && !written[i].is_allowed_alias(other))
+            if (written[i].intersects(other) && !written[i].is_allowed_alias(other) &&
+                written[i].overlaps(other))
                 found(written[i], other, written[i].may_be(other));
     }
 }
