@@ -10,6 +10,7 @@
 #include <vector>
 
 #include <xloom/detail/core/movable_flag.hpp>
+#include <xloom/detail/core/weight_storage.hpp>
 #include <xloom/detail/kernel/cell_backward.hpp>
 #include <xloom/detail/recurrent/batch_run.hpp>
 
