@@ -93,10 +93,10 @@ using functions_of_type = decltype(std::tuple_cat(std::declval<basic_functions<T
     std::declval<recurrence_functions<T>>()));
 
 /// The functions that pack weights of float in a narrow type.
-using narrow_functions = std::tuple<pack_matrix_functions<float, narrow_packing>,
-    pack_functions<lstm_family, float, narrow_packing>, pack_functions<gru_family, float, narrow_packing>,
-    pack_functions<rnn_family, float, narrow_packing>,
-    pack_functions<attn_lstm_family, float, narrow_packing>>;
+using narrow_functions = std::tuple<pack_matrix_functions<float, stored_packing>,
+    pack_functions<lstm_family, float, stored_packing>, pack_functions<gru_family, float, stored_packing>,
+    pack_functions<rnn_family, float, stored_packing>,
+    pack_functions<attn_lstm_family, float, stored_packing>>;
 
 /// The functions of linear attention of floats with narrow states.
 template <class State>
