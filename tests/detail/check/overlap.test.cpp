@@ -348,6 +348,18 @@ TEST_CASE("check_written refuses an operand whose items share memory")
         overlap_error);
 }
 
+TEST_CASE("check_written accepts outputs whose items alternate, and refuses those that share some")
+{
+    memory_block const even = block(64, {4}, {2}), odd = block(68, {4}, {2}), half = block(72, {2}, {4});
+    auto const check = [](memory_block const& a, memory_block const& b) {
+        check_written("op", std::array{operand_memory("a", a), operand_memory("b", b)}, {});
+    };
+    check(even, odd);
+    CHECK_THROWS_WITH_AS(check(even, half),
+        "op: an operand that is written must have memory of its own, but a overlaps b. Copy one of the two.",
+        overlap_error);
+}
+
 TEST_CASE("check_written ignores omitted operands, and allows one alias only")
 {
     memory_block const h = row_major(1000, {4}), c = row_major(2000, {4});

@@ -112,7 +112,8 @@ constexpr bool check_states(std::int64_t layout, shape_ref h, shape_ref c, bool 
 constexpr bool states_that_fit()
 {
     return check_states(0, shape{2, 5, 4}, {}) && check_states(1, {}, shape{5, 2, 4}) &&
-           check_states(1, {}, {}) && check_states(0, shape{2, 5, 6}, shape{2, 5, 4}, true);
+           check_states(1, {}, {}) && check_states(0, shape{2, 5, 6}, shape{2, 5, 4}, true) &&
+           check_states(1, shape{5, 2, 6}, shape{5, 2, 4}, true);
 }
 
 } // namespace
@@ -169,6 +170,12 @@ TEST_CASE("recurrent checks: weights with a projection")
     };
     constexpr recurrent_widths sizes = check({1, 16, 2}, {1, 2, 4}, {.hidden_size = 4});
     static_assert(is(sizes, 1, 3, 4) && sizes.K == 2 && sizes.projects);
+    CHECK(describe(sizes) == "D = 1, I = 3, H = 4 and K = 2");
+    constexpr std::size_t huge = static_cast<std::size_t>(std::numeric_limits<std::ptrdiff_t>::max()) / 8;
+    CHECK_THROWS_WITH_AS(detail::check_X(op, {huge, 1, 3}, sizes, 0),
+        "xloom::op: Y must fit in memory, but X is [1152921504606846975, 1, 3], D = 1 and K = 2. Reduce its "
+        "dimensions.",
+        shape_error);
     CHECK_THROWS_WITH_AS(check({1, 16, 2}, {2, 4}),
         "xloom::op: projection must have 3 axes, but its shape is [2, 4]. Give it 3.", shape_error);
     CHECK_THROWS_WITH_AS(check({1, 16, 2}, {1, 2, 4}, {.hidden_size = 2}),
@@ -258,6 +265,10 @@ TEST_CASE("recurrent checks: states, every one that does not fit")
 {
     constexpr auto both = [] { return check_states(1, shape{2, 5, 4}, shape{5, 8}); };
     constexpr auto projected = [] { return check_states(0, shape{2, 5, 4}, shape{2, 5, 6}, true); };
+    CHECK_THROWS_WITH_AS(check_states(0, shape{2, 5, 4}, shape{2, 5, 6}),
+        "xloom::op: the operands must have the shapes that T = 7, N = 5, D = 2 and H = 4 give them, but "
+        "initial_c is [2, 5, 6] instead of [D, N, H] = [2, 5, 4]. Give it that shape.",
+        shape_error);
     static_assert(!is_constant<both> && !is_constant<projected>);
     CHECK_THROWS_WITH_AS(both(),
         "xloom::op: the operands must have the shapes that T = 7, N = 5, D = 2 and H = 4 give them, but "
