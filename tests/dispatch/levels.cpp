@@ -127,7 +127,7 @@ void print_all(std::size_t H, std::size_t N)
     product(N, A.data(), H, C.data(), H + 1);
     print("packed_matrix", H, N, C);
     if constexpr (std::is_same_v<T, float>)
-        for (auto const storage : narrow) {
+        for (auto const storage : xloom::weight_storages) {
             xloom::packed_matrix<T>(M, {}, storage)(N, A.data(), H, C.data(), H + 1);
             print("narrow packed_matrix", H, N, C);
         }
