@@ -14609,14 +14609,12 @@ void pack_groups(strided_matrix<Item> from, std::size_t columns, panel_writer<T,
     std::size_t first_column, Convert const& convert) noexcept
 {
     constexpr std::size_t together = item_depth_of<Stored>;
-    auto const at = [](std::size_t i) { return static_cast<std::ptrdiff_t>(i); };
     for (std::size_t j = 0; j < columns; ++j) {
         std::size_t const column = first_column + j, offset = column % panel_width<T>,
                           width = columns_of_panel<T>(column - offset, to.columns);
         Stored* const first = to.items + (column - offset) * items_of_depth(to.depth, together) + offset;
         for (std::size_t k = 0; k < to.depth; ++k)
-            first[k / together * width].stored[k % together] =
-                convert(from.items[at(k) * from.depth_stride + at(j) * from.column_stride], j);
+            first[k / together * width].stored[k % together] = convert(*from.at(k, j), j);
     }
 }
 
@@ -17923,6 +17921,12 @@ constexpr std::size_t count_bits(std::uint64_t mask) noexcept
     return static_cast<std::size_t>(std::popcount(mask));
 }
 
+/// Returns the index of a stored block of a list; of a block that is not stored, that of the next one.
+inline std::size_t index_of(block_list const& list, std::size_t block) noexcept
+{
+    return list.first + count_bits(list.mask & (bit_of(block) - 1));
+}
+
 /// Packs `count` blocks that are not zeros. An item of a packed column becomes convert(item, column). Returns
 /// nullptr if the arena only counts.
 template <class Number, class Item, class Convert>
@@ -17946,7 +17950,7 @@ block_matrix<Number> const* pack_blocks(
     }
     for_each_block(from, [&](std::size_t block, std::size_t k, auto const& items) {
         block_list const& list = list_of(to, from.depth, block, k);
-        weight_block<Number>& weights = to.blocks[list.first + count_bits(list.mask & (bit_of(block) - 1))];
+        weight_block<Number>& weights = to.blocks[index_of(list, block)];
         for (std::size_t i = 0; i < block_depth; ++i)
             for (std::size_t j = 0; j < block_columns; ++j)
                 if (items[i][j] != nullptr)
@@ -18020,8 +18024,8 @@ template <std::size_t Count, class Number>
 void add_blocks(std::array<std::array<block_row, block_depth>, Count> const& factors, block_list const& list,
     std::uint64_t wanted, weight_block<Number> const* blocks, float (&sums)[Count][strip_stride]) noexcept
 {
-    std::uint64_t const before = list.mask & ((wanted & (~wanted + 1)) - 1);
-    weight_block<Number> const* block = blocks + list.first + count_bits(before);
+    weight_block<Number> const* block =
+        blocks + index_of(list, static_cast<std::size_t>(std::countr_zero(wanted)));
     for (std::uint64_t mask = list.mask & wanted; mask != 0; mask &= mask - 1, ++block) {
         std::size_t const column = static_cast<std::size_t>(std::countr_zero(mask)) * block_columns;
         std::array<block_row, block_depth> weights;
@@ -18738,16 +18742,17 @@ T* pack_scales(matrix_parts<Item> const& from, arena<T>& memory)
     }
 }
 
-/// Returns a weight as the number that is stored, of a column with this scale if Stored has scales.
+/// Returns a weight of a packed column as the number that is stored.
 template <class Stored, class T, class Item>
-auto stored_number(Item const& item, [[maybe_unused]] T const* scale) noexcept
+auto stored_number(
+    Item const& item, [[maybe_unused]] T const* scales, [[maybe_unused]] std::size_t column) noexcept
 {
     if constexpr (std::is_same_v<Stored, four_weights>)
-        return static_cast<std::uint8_t>(byte_offset + round_to_scale(item, *scale));
+        return static_cast<std::uint8_t>(byte_offset + round_to_scale(item, scales[column]));
     else if constexpr (std::is_same_v<Stored, two_weights>)
         return static_cast<bfloat16>(item);
     else if constexpr (has_scales<Stored>)
-        return round_to_scale(item, *scale);
+        return round_to_scale(item, scales[column]);
     else
         return static_cast<Stored>(item);
 }
@@ -18764,7 +18769,7 @@ stored_matrix<T> pack_panels_of(matrix_parts<Item> const& from, arena<T>& memory
     for (std::size_t part = 0; part < from.parts && !memory.only_counts(); ++part) {
         std::size_t const first = part * from.stride;
         auto const convert = [&](Item const& item, std::size_t column) {
-            return stored_number<Stored>(item, scales + (has_scales<Stored> ? first + column : 0));
+            return stored_number<Stored>(item, scales, first + column);
         };
         if constexpr (item_depth_of<Stored> != 1)
             pack_groups(from.part(part), from.columns, to, first, convert);
@@ -18786,9 +18791,8 @@ stored_matrix<float> pack_blocks_of(matrix_parts<Item> const& from, arena<float>
         return pack_panels_of<Number>(from, memory);
     stored_matrix<float> packed;
     float const* const scales = pack_scales<Number>(from, memory);
-    packed.items = pack_blocks<Number>(from, count, memory, [&](Item const& item, std::size_t column) {
-        return stored_number<Number>(item, scales + (has_scales<Number> ? column : 0));
-    });
+    packed.items = pack_blocks<Number>(from, count, memory,
+        [&](Item const& item, std::size_t column) { return stored_number<Number>(item, scales, column); });
     packed.depth = from.depth;
     packed.columns = from.packed_columns();
     packed.scales = scales;
@@ -18952,6 +18956,16 @@ void check_stored(std::string_view op, weight_storage storage, std::string_view 
     });
 }
 
+/// Returns the projection of an LSTM; of other constants one that is not given.
+template <class Constants>
+auto projection_of(Constants const& in)
+{
+    if constexpr (requires { in.projection; })
+        return in.projection;
+    else
+        return std::remove_cvref_t<decltype(in.R)>();
+}
+
 /// Requires that a type can store the matrices among the constants of a recurrent operator.
 template <class Constants>
 void check_storage(std::string_view op, weight_storage storage, Constants const& in)
@@ -18959,20 +18973,12 @@ void check_storage(std::string_view op, weight_storage storage, Constants const&
     check_is_storage(op, storage);
     check_stored(op, storage, "W", in.W);
     check_stored(op, storage, "R", in.R);
-    if constexpr (requires { in.projection; })
-        check_stored(op, storage, "projection", in.projection);
+    check_stored(op, storage, "projection", projection_of(in));
     if constexpr (requires { in.QW; }) {
         check_stored(op, storage, "QW", in.QW);
         check_stored(op, storage, "MW", in.MW);
         check_stored(op, storage, "AW", in.AW);
     }
-}
-
-/// Allocates panels, which are initially zeros.
-template <class T>
-kernel::panel_writer<T> take_panels(std::size_t depth, std::size_t columns, kernel::arena<T>& memory)
-{
-    return {memory.take(depth, kernel::whole_batches<T>(columns)), depth, columns};
 }
 
 /// Packs weights in the type that computes.
@@ -19029,11 +19035,10 @@ template <class Family, class Constants, class Options>
 checked_weights check_cell(std::string_view op, Constants const& in, Options const& options,
     recurrent_widths const& attention = {}, activation_dialect dialect = activation_dialect::onnx)
 {
-    tensor_ref<std::remove_cvref_t<decltype(*in.W.data())> const> P, projection; // not given
+    auto const projection = projection_of(in);
+    std::remove_cvref_t<decltype(in.W)> P; // not given
     if constexpr (requires { in.P; })
         P = in.P;
-    if constexpr (requires { in.projection; })
-        projection = in.projection;
     constexpr std::size_t gates = Family::template backward_rows<double>::gates;
     check_ranks(op, std::array{named("W", in.W), named("R", in.R), named("B", in.B), named("P", P),
                         named("projection", projection)});
@@ -19355,7 +19360,8 @@ kernel::panels<T> pack_transposed(tensor_ref<Item const> const& from, std::size_
     std::size_t first_column = 0)
 {
     std::size_t const stride = kernel::whole_batches<T>(H);
-    auto const to = take_panels(gates.size() * stride, columns, memory);
+    std::size_t const depth = gates.size() * stride;
+    kernel::panel_writer<T> const to{memory.take(depth, kernel::whole_batches<T>(columns)), depth, columns};
     for (std::size_t i = 0; i < gates.size() && !memory.only_counts(); ++i)
         pack_panels(along(from, d, gates[i] * H, first_column), H, columns, to, i * stride);
     return to.packed();
@@ -19434,16 +19440,15 @@ struct lstm_family : cell_family<lstm_family, lstm_options, kernel::lstm_rows, k
     static parameters<T> pack(Constants const& in, checked_weights const& checked, Options const& options,
         std::size_t d, Packing packing, kernel::arena<T>& memory)
     {
-        auto const& [H, K] = std::pair(checked.sizes.H, checked.sizes.K);
+        std::size_t const H = checked.sizes.H, K = checked.sizes.K;
         T* const bias = memory.take(4 * kernel::whole_batches<T>(H));
         parameters<T> p{pack_gates<4>(in, checked.sizes, d, packing, bias, memory),
             pack_peepholes(in.P, d, H, memory), {}, nullptr, attributes<T>(in, checked, options, d)};
-        if constexpr (requires { in.projection; })
-            if (in.projection.is_given()) {
-                p.projection =
-                    pack_matrix(packing, kernel::matrix_parts(across(in.projection, d, 0, 0), H, K), memory);
-                p.zeros = memory.take(kernel::whole_batches<T>(K));
-            }
+        if (auto const projection = projection_of(in); projection.is_given()) {
+            p.projection =
+                pack_matrix(packing, kernel::matrix_parts(across(projection, d, 0, 0), H, K), memory);
+            p.zeros = memory.take(kernel::whole_batches<T>(K));
+        }
         return p;
     }
 
@@ -19460,13 +19465,9 @@ struct lstm_family : cell_family<lstm_family, lstm_options, kernel::lstm_rows, k
                                      .R = pack_transposed<T>(in.R, d, H, gates, K, memory),
                                      .how = attributes<T>(in, checked, options, d)},
             pack_peepholes(in.P, d, H, memory), {}};
-        if constexpr (requires { in.projection; })
-            if (in.projection.is_given()) {
-                auto const to = take_panels(K, H, memory);
-                if (!memory.only_counts())
-                    pack_panels(along(in.projection, d, 0), K, H, to);
-                p.projection = to.packed();
-            }
+        if (auto const projection = projection_of(in); projection.is_given())
+            p.projection =
+                kernel::pack_matrix(kernel::matrix_parts(along(projection, d, 0), K, H), memory).as();
         return p;
     }
 };
@@ -19594,25 +19595,22 @@ struct attn_lstm_family {
             return p;
         set_attention(p, checked.sizes);
         p.W_attention = pack_transposed<T>(in.W, d, H, lstm_family::gates, C, memory, I);
-        auto const QW = take_panels(A, H, memory), MW = take_panels(A, E, memory);
+        auto const pack_transpose = [&](auto const& from, std::size_t first, std::size_t depth,
+                                        std::size_t columns) {
+            return kernel::pack_matrix(
+                kernel::matrix_parts(across(from, d, first, 0), depth, columns), memory)
+                .as();
+        };
+        p.QW = pack_transpose(in.QW, 0, A, H);
+        p.MW = pack_transpose(in.MW, 0, A, E);
         T* const V = memory.take(kernel::whole_batches<T>(A));
-        if (!memory.only_counts()) {
-            pack_panels(across(in.QW, d, 0, 0), A, H, QW);
-            pack_panels(across(in.MW, d, 0, 0), A, E, MW);
+        if (!memory.only_counts())
             load_row(in.V, d, 0, A, V);
-        }
-        if (has_layer) {
-            auto const AW_h = take_panels(C, H, memory), AW_context = take_panels(C, E, memory);
-            if (!memory.only_counts()) {
-                pack_panels(across(in.AW, d, 0, 0), C, H, AW_h);
-                pack_panels(across(in.AW, d, H, 0), C, E, AW_context);
-            }
-            p.AW_h = AW_h.packed();
-            p.AW_context = AW_context.packed();
-        }
-        p.QW = QW.packed();
-        p.MW = MW.packed();
         p.V = V;
+        if (has_layer) {
+            p.AW_h = pack_transpose(in.AW, 0, C, H);
+            p.AW_context = pack_transpose(in.AW, H, C, E);
+        }
         return p;
     }
 };

@@ -42,28 +42,7 @@ TEST_CASE("a projected LSTM's backward pass: central differences of the textbook
     std::mt19937 random(7);
     family::options options;
     options.direction = "bidirectional";
-    auto const in = family::draw<double>(random, {4, 3, 2, 3, 2});
-    auto const ct = random_cotangents<double>(random, family::textbook<double>(in, options));
-    auto const gradients = family::vjp<double>(in, options, ct);
-    auto const value = [&](family::operands<double> const& at) {
-        auto const y = family::textbook<double>(at, options);
-        inner_product all;
-        all.add(ct.Y, y.Y);
-        all.add(ct.Y_h, y.Y_h);
-        all.add(ct.Y_c, y.Y_c);
-        return all.value;
-    };
-    for (std::size_t i = 0; i < 8; ++i)
-        for (std::size_t k = 0; k < family::parts(in)[i]->items.size(); ++k) {
-            double const step = 1e-6;
-            auto before = in, after = in;
-            family::parts(before)[i]->items[k] -= step;
-            family::parts(after)[i]->items[k] += step;
-            CAPTURE(i);
-            CAPTURE(k);
-            CHECK(family::parts(gradients)[i]->items[k] ==
-                  doctest::Approx((value(after) - value(before)) / (2 * step)).epsilon(1e-7).scale(1));
-        }
+    check_central_differences<family>(family::draw<double>(random, {4, 3, 2, 3, 2}), options);
 }
 
 TEST_CASE("a projected LSTM's backward pass: gradients that do not have their shapes")

@@ -64,28 +64,7 @@ TEST_CASE("lstm_vjp_into: central differences of the textbook")
     family::options options;
     options.direction = "bidirectional";
     options.clip = 0.9;
-    auto const in = family::draw<double>(random, {4, 3, 2, 3, 2});
-    auto const ct = random_cotangents<double>(random, family::textbook<double>(in, options));
-    auto const gradients = family::vjp<double>(in, options, ct);
-    for (std::size_t i = 0; i < 7; ++i)
-        for (std::size_t k = 0; k < family::parts(in)[i]->items.size(); ++k) {
-            double const step = 1e-6;
-            auto before = in, after = in;
-            family::parts(before)[i]->items[k] -= step;
-            family::parts(after)[i]->items[k] += step;
-            auto const y0 = family::textbook<double>(before, options),
-                       y1 = family::textbook<double>(after, options);
-            inner_product from, to;
-            for (auto const& [product, y] : {std::pair(&from, &y0), std::pair(&to, &y1)}) {
-                product->add(ct.Y, y->Y);
-                product->add(ct.Y_h, y->Y_h);
-                product->add(ct.Y_c, y->Y_c);
-            }
-            CAPTURE(i);
-            CAPTURE(k);
-            CHECK(family::parts(gradients)[i]->items[k] ==
-                  doctest::Approx((to.value - from.value) / (2 * step)).epsilon(1e-7).scale(1));
-        }
+    check_central_differences<family>(family::draw<double>(random, {4, 3, 2, 3, 2}), options);
 }
 
 TEST_CASE("lstm_vjp_into: a sum that is clipped has no cotangent, one at the limit has")

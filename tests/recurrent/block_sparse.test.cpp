@@ -201,23 +201,14 @@ namespace {
 template <class Cell, class Family>
 void check_cell(std::size_t N, std::size_t H)
 {
-    std::size_t const T = 4, I = 6;
     std::mt19937 random(11);
-    auto const in = sparse_operands<Family>(random, {T, N, I, H});
+    auto const in = sparse_operands<Family>(random, {4, N, 6, H});
     typename Family::template tensors<float> const tensors(in);
     for (storage_pair const& pair : storages) {
         typename Family::template weights<float> const all(tensors.constants(), {}, pair.dense);
         auto const expected = Family::template call<float>(in, all);
-        Cell cell({tensors.constants(), {}, pair.sparse}, N);
-        std::vector<float> h(N * H), c(N * H), x(N * I);
-        for (std::size_t t = 0; t < T; ++t) {
-            std::copy_n(in.X.items.begin() + static_cast<std::ptrdiff_t>(t * N * I), N * I, x.begin());
-            if constexpr (std::is_same_v<Cell, lstm_cell<float>>)
-                cell(h, c, x);
-            else
-                cell(h, x);
-        }
-        CHECK(h == expected.Y_h.items);
+        Cell const cell({tensors.constants(), {}, pair.sparse}, N);
+        CHECK(last_h_of<Family>(cell, in, H) == expected.Y_h.items);
     }
 }
 

@@ -138,17 +138,6 @@ namespace {
 
 using matrices = xt::xtensor<float, 3>;
 
-template <class F>
-std::string error_of(F const& f)
-{
-    try {
-        f();
-    } catch (error const& e) {
-        return e.what();
-    }
-    return "";
-}
-
 } // namespace
 
 TEST_CASE("a projected LSTM: shapes, and the operands that do not have them")

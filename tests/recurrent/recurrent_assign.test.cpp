@@ -52,17 +52,6 @@ private:
     }
 };
 
-template <class F>
-std::string error_of(F const& f)
-{
-    try {
-        f();
-    } catch (error const& thrown) {
-        return thrown.what();
-    }
-    return "";
-}
-
 } // namespace
 
 TEST_CASE_TEMPLATE(

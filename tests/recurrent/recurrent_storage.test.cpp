@@ -266,16 +266,7 @@ void check_cell(std::size_t N)
     for (weight_storage const storage : narrow) {
         typename Family::template weights<float> const weights(tensors.constants(), {}, storage);
         auto const expected = Family::template call<float>(in, weights);
-        Cell cell(weights, N);
-        std::vector<float> h(N * H), c(N * H), x(N * I);
-        for (std::size_t t = 0; t < T; ++t) {
-            std::copy_n(in.X.items.begin() + static_cast<std::ptrdiff_t>(t * N * I), N * I, x.begin());
-            if constexpr (std::is_same_v<Cell, lstm_cell<float>>)
-                cell(h, c, x);
-            else
-                cell(h, x);
-        }
-        CHECK(h == expected.Y_h.items);
+        CHECK(last_h_of<Family>(Cell(weights, N), in, H) == expected.Y_h.items);
     }
 }
 
@@ -366,17 +357,6 @@ TEST_CASE("weights of float16 stored as float16 are exact")
 
 namespace {
 
-template <class F>
-std::string option_error_of(F const& f)
-{
-    try {
-        f();
-    } catch (option_error const& error) {
-        return error.what();
-    }
-    return "";
-}
-
 template <class Family>
 std::string error_of(weight_storage storage, float weight, bool in_W = false)
 {
@@ -384,7 +364,7 @@ std::string error_of(weight_storage storage, float weight, bool in_W = false)
     auto in = Family::template draw<float>(random, {1, 1, 2, 3}, with_none);
     (in_W ? in.W : in.R).items[4] = weight;
     typename Family::template tensors<float> const tensors(in);
-    return option_error_of(
+    return ::error_of<option_error>(
         [&] { typename Family::template weights<float>(tensors.constants(), {}, storage); });
 }
 
@@ -429,12 +409,12 @@ TEST_CASE("a forward pass that keeps residuals requires weights that are stored 
     std::string const rule = "weights must be stored as weight_storage::full, as those of the backward pass "
                              "are, but their storage is int8. Construct them without a storage.";
     recurrent_workspace<float> workspace;
-    CHECK(option_error_of([&] {
+    CHECK(::error_of<option_error>([&] {
         lstm_weights<float> const stored({.W = four, .R = four}, {}, weight_storage::int8);
         lstm_residuals<float> residuals;
         lstm_forward_into(X, stored, {}, {}, residuals, workspace);
     }) == "xloom::lstm_forward_into: " + rule);
-    CHECK(option_error_of([&] {
+    CHECK(::error_of<option_error>([&] {
         rnn_weights<float> const stored({.W = one, .R = one}, {}, weight_storage::int8);
         rnn_residuals<float> residuals;
         rnn_forward_into(X, stored, {}, {}, residuals, workspace);

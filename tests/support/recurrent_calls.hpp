@@ -6,8 +6,10 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <span>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include <xloom/detail/recurrent/batch_run.hpp>
 
@@ -160,6 +162,34 @@ inline std::string const direction_names[] = {"forward", "reverse", "bidirection
 
 /// Any bit of `which` set or not.
 inline unsigned random_choice(std::mt19937& random) { return static_cast<unsigned>(random()) & with_all; }
+
+/// The text of the error that a call throws; empty if it throws none.
+template <class Error = xloom::error, class F>
+std::string error_of(F const& f)
+{
+    try {
+        f();
+    } catch (Error const& thrown) {
+        return thrown.what();
+    }
+    return "";
+}
+
+/// The last h of a cell that runs over all steps of X [T, N, I], from states of zeros.
+template <class Family, class Cell>
+std::vector<float> last_h_of(Cell cell, typename Family::template operands<float> const& in, std::size_t H)
+{
+    std::size_t const T = in.X.shape[0], N = in.X.shape[1], size = N * in.X.shape[2];
+    std::vector<float> h(N * H), c(N * H);
+    for (std::size_t t = 0; t < T; ++t) {
+        auto const x_t = std::span<float const>(in.X.items).subspan(t * size, size);
+        if constexpr (Family::has_c)
+            cell(h, c, x_t);
+        else
+            cell(h, x_t);
+    }
+    return h;
+}
 
 /// The operands of a call, as tensors. initial_c, P and projection have no shape where the operator has none.
 template <class Names, class T>

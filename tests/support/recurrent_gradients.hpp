@@ -142,6 +142,35 @@ void check_gradients(std::mt19937& random, typename Family::template operands<do
         }
 }
 
+/// Compares the gradient of each item of each operand with the central difference of the textbook.
+template <class Family>
+void check_central_differences(
+    typename Family::template operands<double> const& in, typename Family::options const& options)
+{
+    std::mt19937 random(7);
+    auto const ct = random_cotangents<double>(random, Family::template textbook<double>(in, options));
+    auto const gradients = Family::template vjp<double>(in, options, ct);
+    auto const value_at = [&](std::size_t i, std::size_t k, double step) {
+        auto moved = in;
+        Family::parts(moved)[i]->items[k] += step;
+        auto const y = Family::template textbook<double>(moved, options);
+        inner_product all;
+        for (std::size_t output = 0; output < ct.each().size(); ++output)
+            all.add(*ct.each()[output], *y.each()[output]);
+        return all.value;
+    };
+    for (std::size_t i = 0; i < Family::parts(in).size(); ++i)
+        for (std::size_t k = 0; k < Family::parts(in)[i]->items.size(); ++k) {
+            double const step = 1e-6;
+            CAPTURE(i);
+            CAPTURE(k);
+            CHECK(Family::parts(gradients)[i]->items[k] ==
+                  doctest::Approx((value_at(i, k, step) - value_at(i, k, -step)) / (2 * step))
+                      .epsilon(1e-7)
+                      .scale(1));
+        }
+}
+
 /// A call by chance: sizes, operands, every option, layout and memory. set(options, sizes, random) adds
 /// options.
 template <class Family, class Set>

@@ -89,6 +89,12 @@ constexpr std::size_t count_bits(std::uint64_t mask) noexcept
     return static_cast<std::size_t>(std::popcount(mask));
 }
 
+/// Returns the index of a stored block of a list; of a block that is not stored, that of the next one.
+inline std::size_t index_of(block_list const& list, std::size_t block) noexcept
+{
+    return list.first + count_bits(list.mask & (bit_of(block) - 1));
+}
+
 /// Packs `count` blocks that are not zeros. An item of a packed column becomes convert(item, column). Returns
 /// nullptr if the arena only counts.
 template <class Number, class Item, class Convert>
@@ -112,7 +118,7 @@ block_matrix<Number> const* pack_blocks(
     }
     for_each_block(from, [&](std::size_t block, std::size_t k, auto const& items) {
         block_list const& list = list_of(to, from.depth, block, k);
-        weight_block<Number>& weights = to.blocks[list.first + count_bits(list.mask & (bit_of(block) - 1))];
+        weight_block<Number>& weights = to.blocks[index_of(list, block)];
         for (std::size_t i = 0; i < block_depth; ++i)
             for (std::size_t j = 0; j < block_columns; ++j)
                 if (items[i][j] != nullptr)
@@ -186,8 +192,8 @@ template <std::size_t Count, class Number>
 void add_blocks(std::array<std::array<block_row, block_depth>, Count> const& factors, block_list const& list,
     std::uint64_t wanted, weight_block<Number> const* blocks, float (&sums)[Count][strip_stride]) noexcept
 {
-    std::uint64_t const before = list.mask & ((wanted & (~wanted + 1)) - 1);
-    weight_block<Number> const* block = blocks + list.first + count_bits(before);
+    weight_block<Number> const* block =
+        blocks + index_of(list, static_cast<std::size_t>(std::countr_zero(wanted)));
     for (std::uint64_t mask = list.mask & wanted; mask != 0; mask &= mask - 1, ++block) {
         std::size_t const column = static_cast<std::size_t>(std::countr_zero(mask)) * block_columns;
         std::array<block_row, block_depth> weights;

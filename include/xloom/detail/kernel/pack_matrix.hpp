@@ -81,16 +81,17 @@ T* pack_scales(matrix_parts<Item> const& from, arena<T>& memory)
     }
 }
 
-/// Returns a weight as the number that is stored, of a column with this scale if Stored has scales.
+/// Returns a weight of a packed column as the number that is stored.
 template <class Stored, class T, class Item>
-auto stored_number(Item const& item, [[maybe_unused]] T const* scale) noexcept
+auto stored_number(
+    Item const& item, [[maybe_unused]] T const* scales, [[maybe_unused]] std::size_t column) noexcept
 {
     if constexpr (std::is_same_v<Stored, four_weights>)
-        return static_cast<std::uint8_t>(byte_offset + round_to_scale(item, *scale));
+        return static_cast<std::uint8_t>(byte_offset + round_to_scale(item, scales[column]));
     else if constexpr (std::is_same_v<Stored, two_weights>)
         return static_cast<bfloat16>(item);
     else if constexpr (has_scales<Stored>)
-        return round_to_scale(item, *scale);
+        return round_to_scale(item, scales[column]);
     else
         return static_cast<Stored>(item);
 }
@@ -107,7 +108,7 @@ stored_matrix<T> pack_panels_of(matrix_parts<Item> const& from, arena<T>& memory
     for (std::size_t part = 0; part < from.parts && !memory.only_counts(); ++part) {
         std::size_t const first = part * from.stride;
         auto const convert = [&](Item const& item, std::size_t column) {
-            return stored_number<Stored>(item, scales + (has_scales<Stored> ? first + column : 0));
+            return stored_number<Stored>(item, scales, first + column);
         };
         if constexpr (item_depth_of<Stored> != 1)
             pack_groups(from.part(part), from.columns, to, first, convert);
@@ -129,9 +130,8 @@ stored_matrix<float> pack_blocks_of(matrix_parts<Item> const& from, arena<float>
         return pack_panels_of<Number>(from, memory);
     stored_matrix<float> packed;
     float const* const scales = pack_scales<Number>(from, memory);
-    packed.items = pack_blocks<Number>(from, count, memory, [&](Item const& item, std::size_t column) {
-        return stored_number<Number>(item, scales + (has_scales<Number> ? column : 0));
-    });
+    packed.items = pack_blocks<Number>(from, count, memory,
+        [&](Item const& item, std::size_t column) { return stored_number<Number>(item, scales, column); });
     packed.depth = from.depth;
     packed.columns = from.packed_columns();
     packed.scales = scales;

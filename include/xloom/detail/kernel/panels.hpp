@@ -184,14 +184,12 @@ void pack_groups(strided_matrix<Item> from, std::size_t columns, panel_writer<T,
     std::size_t first_column, Convert const& convert) noexcept
 {
     constexpr std::size_t together = item_depth_of<Stored>;
-    auto const at = [](std::size_t i) { return static_cast<std::ptrdiff_t>(i); };
     for (std::size_t j = 0; j < columns; ++j) {
         std::size_t const column = first_column + j, offset = column % panel_width<T>,
                           width = columns_of_panel<T>(column - offset, to.columns);
         Stored* const first = to.items + (column - offset) * items_of_depth(to.depth, together) + offset;
         for (std::size_t k = 0; k < to.depth; ++k)
-            first[k / together * width].stored[k % together] =
-                convert(from.items[at(k) * from.depth_stride + at(j) * from.column_stride], j);
+            first[k / together * width].stored[k % together] = convert(*from.at(k, j), j);
     }
 }
 

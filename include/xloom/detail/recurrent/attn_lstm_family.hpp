@@ -128,25 +128,22 @@ struct attn_lstm_family {
             return p;
         set_attention(p, checked.sizes);
         p.W_attention = pack_transposed<T>(in.W, d, H, lstm_family::gates, C, memory, I);
-        auto const QW = take_panels(A, H, memory), MW = take_panels(A, E, memory);
+        auto const pack_transpose = [&](auto const& from, std::size_t first, std::size_t depth,
+                                        std::size_t columns) {
+            return kernel::pack_matrix(
+                kernel::matrix_parts(across(from, d, first, 0), depth, columns), memory)
+                .as();
+        };
+        p.QW = pack_transpose(in.QW, 0, A, H);
+        p.MW = pack_transpose(in.MW, 0, A, E);
         T* const V = memory.take(kernel::whole_batches<T>(A));
-        if (!memory.only_counts()) {
-            pack_panels(across(in.QW, d, 0, 0), A, H, QW);
-            pack_panels(across(in.MW, d, 0, 0), A, E, MW);
+        if (!memory.only_counts())
             load_row(in.V, d, 0, A, V);
-        }
-        if (has_layer) {
-            auto const AW_h = take_panels(C, H, memory), AW_context = take_panels(C, E, memory);
-            if (!memory.only_counts()) {
-                pack_panels(across(in.AW, d, 0, 0), C, H, AW_h);
-                pack_panels(across(in.AW, d, H, 0), C, E, AW_context);
-            }
-            p.AW_h = AW_h.packed();
-            p.AW_context = AW_context.packed();
-        }
-        p.QW = QW.packed();
-        p.MW = MW.packed();
         p.V = V;
+        if (has_layer) {
+            p.AW_h = pack_transpose(in.AW, 0, C, H);
+            p.AW_context = pack_transpose(in.AW, H, C, E);
+        }
         return p;
     }
 };

@@ -71,16 +71,15 @@ struct lstm_family : cell_family<lstm_family, lstm_options, kernel::lstm_rows, k
     static parameters<T> pack(Constants const& in, checked_weights const& checked, Options const& options,
         std::size_t d, Packing packing, kernel::arena<T>& memory)
     {
-        auto const& [H, K] = std::pair(checked.sizes.H, checked.sizes.K);
+        std::size_t const H = checked.sizes.H, K = checked.sizes.K;
         T* const bias = memory.take(4 * kernel::whole_batches<T>(H));
         parameters<T> p{pack_gates<4>(in, checked.sizes, d, packing, bias, memory),
             pack_peepholes(in.P, d, H, memory), {}, nullptr, attributes<T>(in, checked, options, d)};
-        if constexpr (requires { in.projection; })
-            if (in.projection.is_given()) {
-                p.projection =
-                    pack_matrix(packing, kernel::matrix_parts(across(in.projection, d, 0, 0), H, K), memory);
-                p.zeros = memory.take(kernel::whole_batches<T>(K));
-            }
+        if (auto const projection = projection_of(in); projection.is_given()) {
+            p.projection =
+                pack_matrix(packing, kernel::matrix_parts(across(projection, d, 0, 0), H, K), memory);
+            p.zeros = memory.take(kernel::whole_batches<T>(K));
+        }
         return p;
     }
 
@@ -97,13 +96,9 @@ struct lstm_family : cell_family<lstm_family, lstm_options, kernel::lstm_rows, k
                                      .R = pack_transposed<T>(in.R, d, H, gates, K, memory),
                                      .how = attributes<T>(in, checked, options, d)},
             pack_peepholes(in.P, d, H, memory), {}};
-        if constexpr (requires { in.projection; })
-            if (in.projection.is_given()) {
-                auto const to = take_panels(K, H, memory);
-                if (!memory.only_counts())
-                    pack_panels(along(in.projection, d, 0), K, H, to);
-                p.projection = to.packed();
-            }
+        if (auto const projection = projection_of(in); projection.is_given())
+            p.projection =
+                kernel::pack_matrix(kernel::matrix_parts(along(projection, d, 0), K, H), memory).as();
         return p;
     }
 };

@@ -43,11 +43,10 @@ template <class Family, class Constants, class Options>
 checked_weights check_cell(std::string_view op, Constants const& in, Options const& options,
     recurrent_widths const& attention = {}, activation_dialect dialect = activation_dialect::onnx)
 {
-    tensor_ref<std::remove_cvref_t<decltype(*in.W.data())> const> P, projection; // not given
+    auto const projection = projection_of(in);
+    std::remove_cvref_t<decltype(in.W)> P; // not given
     if constexpr (requires { in.P; })
         P = in.P;
-    if constexpr (requires { in.projection; })
-        projection = in.projection;
     constexpr std::size_t gates = Family::template backward_rows<double>::gates;
     check_ranks(op, std::array{named("W", in.W), named("R", in.R), named("B", in.B), named("P", P),
                         named("projection", projection)});
@@ -369,7 +368,8 @@ kernel::panels<T> pack_transposed(tensor_ref<Item const> const& from, std::size_
     std::size_t first_column = 0)
 {
     std::size_t const stride = kernel::whole_batches<T>(H);
-    auto const to = take_panels(gates.size() * stride, columns, memory);
+    std::size_t const depth = gates.size() * stride;
+    kernel::panel_writer<T> const to{memory.take(depth, kernel::whole_batches<T>(columns)), depth, columns};
     for (std::size_t i = 0; i < gates.size() && !memory.only_counts(); ++i)
         pack_panels(along(from, d, gates[i] * H, first_column), H, columns, to, i * stride);
     return to.packed();

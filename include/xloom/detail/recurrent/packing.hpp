@@ -10,6 +10,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <type_traits>
 
 #include <xloom/detail/check/shapes.hpp>
 #include <xloom/detail/core/aligned_vector.hpp>
@@ -142,6 +143,16 @@ void check_stored(std::string_view op, weight_storage storage, std::string_view 
     });
 }
 
+/// Returns the projection of an LSTM; of other constants one that is not given.
+template <class Constants>
+auto projection_of(Constants const& in)
+{
+    if constexpr (requires { in.projection; })
+        return in.projection;
+    else
+        return std::remove_cvref_t<decltype(in.R)>();
+}
+
 /// Requires that a type can store the matrices among the constants of a recurrent operator.
 template <class Constants>
 void check_storage(std::string_view op, weight_storage storage, Constants const& in)
@@ -149,20 +160,12 @@ void check_storage(std::string_view op, weight_storage storage, Constants const&
     check_is_storage(op, storage);
     check_stored(op, storage, "W", in.W);
     check_stored(op, storage, "R", in.R);
-    if constexpr (requires { in.projection; })
-        check_stored(op, storage, "projection", in.projection);
+    check_stored(op, storage, "projection", projection_of(in));
     if constexpr (requires { in.QW; }) {
         check_stored(op, storage, "QW", in.QW);
         check_stored(op, storage, "MW", in.MW);
         check_stored(op, storage, "AW", in.AW);
     }
-}
-
-/// Allocates panels, which are initially zeros.
-template <class T>
-kernel::panel_writer<T> take_panels(std::size_t depth, std::size_t columns, kernel::arena<T>& memory)
-{
-    return {memory.take(depth, kernel::whole_batches<T>(columns)), depth, columns};
 }
 
 /// Packs weights in the type that computes.
