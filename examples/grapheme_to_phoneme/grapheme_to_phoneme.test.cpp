@@ -107,10 +107,10 @@ TEST_CASE("one thread and two write the same bytes")
 TEST_CASE("Ctrl-C ends the training and keeps the weights")
 {
     std::string const weights = program() / "interrupted.h5";
-    std::string const command = "timeout --preserve-status --signal=INT 3 '" GRAPHEME_TO_PHONEME_PROGRAM
-                                "' train '" +
-                                made_up_dictionary() + "' --epochs 1000000 --weights '" + weights + "' >'" +
-                                (program() / "out") + "' 2>'" + (program() / "err") + "'";
+    std::string const command =
+        "timeout --foreground --preserve-status --signal=INT 3 '" GRAPHEME_TO_PHONEME_PROGRAM "' train '" +
+        made_up_dictionary() + "' --epochs 1000000 --weights '" + weights + "' >'" + (program() / "out") +
+        "' 2>'" + (program() / "err") + "'";
     CHECK(std::system(command.c_str()) == 0);
     CHECK(read_file(program() / "err").find("interrupted: the weights of epoch ") != std::string::npos);
     errors_of(read_file(program() / "out"));
