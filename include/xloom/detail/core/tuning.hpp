@@ -45,6 +45,10 @@ inline constexpr std::size_t offsets_per_block = 512;
 /// The largest slice, in elements, that has a loop with a length known at compile time.
 inline constexpr std::size_t max_small_slice = 4;
 
+/// The minimum length of a row of which single items are gathered in groups: a short row ends before the
+/// loads of a group are in flight.
+inline constexpr std::size_t items_in_groups = 32;
+
 /// The prefetch distance in slices: a slice is prefetched that many slices before it is used.
 constexpr std::size_t prefetch_distance(std::size_t slice_size)
 {

@@ -74,7 +74,7 @@ void gather_slices(
     strides const& of_data = data.layout.strides;
     auto const tuples = index.tuples(of_data);
     auto const positions = index.positions(of_data);
-    bool const are_items = index.slice_size() == 1 && kernel::are_in_rows(tuples, positions);
+    bool const are_items = index.slice_size() == 1 && tuples.width() == 1;
     bool const are_valid = are_items && guarantees_in_range(index.rule())
                                ? detail::run_parts(tuples.count, 1, policy,
                                      [&](std::size_t from, std::size_t to) {

@@ -13,6 +13,11 @@ namespace xloom::inline XLOOM_ABI::kernel {
 
 namespace detail {
 
+/// The distances in data of consecutive indices and of consecutive positions.
+struct item_steps {
+    std::ptrdiff_t axis, position;
+};
+
 /// Writes item(0) .. item(count - 1) to `output`. It reads several before it writes one, so that they become
 /// a vector.
 template <class T, class Item>
@@ -31,14 +36,31 @@ void write_items(std::size_t count, Item const item, T* output)
         output[i] = item(i);
 }
 
-/// Copies the items of a row at `count` indices to consecutive items of `output`.
-template <bool HasNegative, std::integral Index, class T>
-void gather_row(Index const* indices, std::size_t count, T const* row, std::size_t length, T* output)
+/// Copies items of `data` to consecutive items of `output`: that of index i is `steps.axis` times the index
+/// and i times `steps.position` away. IsInRow: these are 1 and 0.
+template <bool IsInRow, bool HasNegative, std::integral Index, class T>
+void gather_row(
+    Index const* indices, std::size_t count, T const* data, std::size_t length, item_steps steps, T* output)
 {
     auto const item = [=](std::size_t i) -> T const& {
-        return row[HasNegative ? wrap_index(indices[i], length) : static_cast<std::ptrdiff_t>(indices[i])];
+        auto const index =
+            HasNegative ? wrap_index(indices[i], length) : static_cast<std::ptrdiff_t>(indices[i]);
+        return data[IsInRow ? index : index * steps.axis + static_cast<std::ptrdiff_t>(i) * steps.position];
     };
-    detail::write_items(count, item, output);
+    if (IsInRow && count >= tuning::items_in_groups)
+        return detail::write_items(count, item, output);
+    for (std::size_t i = 0; i < count; ++i)
+        output[i] = item(i);
+}
+
+/// Calls f with two conditions as constants.
+template <class F>
+void with_row_kind(bool is_in_row, bool has_negative, F const& f)
+{
+    if (is_in_row)
+        has_negative ? f(std::true_type(), std::true_type()) : f(std::true_type(), std::false_type());
+    else
+        has_negative ? f(std::false_type(), std::true_type()) : f(std::false_type(), std::false_type());
 }
 
 } // namespace detail
@@ -59,22 +81,16 @@ void copy_items(offset_block<T const, false> const& block, T const* data, T* out
         output + block.first);
 }
 
-/// True if gather_items can read the items at these indices and positions.
-template <std::integral Index>
-bool are_in_rows(index_tuples<Index> const& indices, position_offsets const& positions)
-{
-    return indices.width() == 1 && indices.axes.strides[0] == 1 && positions.are_rows();
-}
-
 /// Copies the items at single indices `from` .. `to` - 1 to their positions in `output`. The offset of an
 /// item is that of its index plus that of its position. With bounds::check it returns false if an index is
-/// out of range, before its block of items is copied; other rules require that there is none. Requires
-/// are_in_rows(indices, positions). Allocates nothing.
+/// out of range, before its block of items is copied; other rules require that there is none. Requires tuples
+/// of width 1. Allocates nothing.
 template <std::integral Index, class T>
 bool gather_items(index_tuples<Index> const& indices, position_offsets const& positions, bounds rule,
     std::size_t from, std::size_t to, T const* data, T* output)
 {
     std::size_t const length = indices.axes.dims[0];
+    std::ptrdiff_t const axis_step = indices.axes.strides[0];
     std::size_t const block = rule == bounds::check ? tuning::offsets_per_block : to - from;
     for (std::size_t first = from; first < to; first += block) {
         std::size_t const size = (std::min)(block, to - first);
@@ -83,16 +99,19 @@ bool gather_items(index_tuples<Index> const& indices, position_offsets const& po
                                       : indices.signs;
         if (signs == index_signs::out_of_range)
             return false;
-        Index const* at = indices.first + first;
-        T* to_items = output + first;
-        positions.for_each_row(first, size, [&](std::ptrdiff_t base, std::ptrdiff_t, std::size_t count) {
-            if (signs == index_signs::nonnegative)
-                detail::gather_row<false>(at, count, data + base, length, to_items);
-            else
-                detail::gather_row<true>(at, count, data + base, length, to_items);
-            at += count;
-            to_items += count;
-        });
+        detail::with_row_kind(axis_step == 1 && positions.are_rows(), signs == index_signs::any,
+            [&]<bool IsInRow, bool HasNegative>(
+                std::bool_constant<IsInRow>, std::bool_constant<HasNegative>) {
+                Index const* at = indices.first + first;
+                T* to_items = output + first;
+                positions.for_each_row(
+                    first, size, [&](std::ptrdiff_t base, std::ptrdiff_t step, std::size_t count) {
+                        detail::gather_row<IsInRow, HasNegative>(
+                            at, count, data + base, length, {axis_step, step}, to_items);
+                        at += count;
+                        to_items += count;
+                    });
+            });
     }
     return true;
 }
