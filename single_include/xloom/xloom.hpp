@@ -25609,21 +25609,20 @@ bool read_offsets(void const* tuples, std::size_t from, std::size_t count, strid
 {
     auto const* const first = static_cast<Index const*>(tuples) + from * axes.dims.size();
     auto const read = [&](auto const& offset_of) { read_offsets(offset_of, first, count, offsets); };
-    switch (rule) {
+    bool const are_inside = rule != bounds::assume && kernel::are_in_range(first, count, axes.dims);
+    switch (are_inside ? bounds::assume : rule) {
+    case bounds::check:
+        return false;
     case bounds::drop:
         with_tuple_offset<bounds::drop>(axes, read);
-        return true;
+        break;
     case bounds::clip:
         with_tuple_offset<bounds::clip>(axes, read);
-        return true;
-    case bounds::check:
-        if (!kernel::are_in_range(first, count, axes.dims))
-            return false;
         break;
     case bounds::assume:
+        with_tuple_offset<bounds::assume>(axes, read);
         break;
     }
-    with_tuple_offset<bounds::assume>(axes, read);
     return true;
 }
 
@@ -35432,23 +35431,27 @@ void copy_items(offset_block<T const, false> const& block, T const* data, T* out
 }
 
 /// Copies the items at single indices `from` .. `to` - 1 to their positions in `output`. The offset of an
-/// item is that of its index plus that of its position. With bounds::check it returns false if an index is
-/// out of range, before its block of items is copied; other rules require that there is none. Requires tuples
-/// of width 1. Allocates nothing.
+/// item is that of its index plus that of its position. Returns false if the rule is bounds::check and an
+/// index is out of range, before its block of items is copied. Requires tuples of width 1. Allocates nothing.
 template <std::integral Index, class T>
 bool gather_items(index_tuples<Index> const& indices, position_offsets const& positions, bounds rule,
     std::size_t from, std::size_t to, T const* data, T* output)
 {
     std::size_t const length = indices.axes.dims[0];
     std::ptrdiff_t const axis_step = indices.axes.strides[0];
-    std::size_t const block = rule == bounds::check ? tuning::offsets_per_block : to - from;
+    std::size_t const block = rule == bounds::assume ? to - from : tuning::offsets_per_block;
     for (std::size_t first = from; first < to; first += block) {
         std::size_t const size = (std::min)(block, to - first);
-        index_signs const signs = rule == bounds::check
-                                      ? kernel::signs_of(indices.first + first, size, indices.axes.dims)
-                                      : indices.signs;
-        if (signs == index_signs::out_of_range)
-            return false;
+        index_signs const signs = rule == bounds::assume
+                                      ? indices.signs
+                                      : kernel::signs_of(indices.first + first, size, indices.axes.dims);
+        if (signs == index_signs::out_of_range) {
+            offset_reader const read(indices, rule, positions);
+            if (!kernel::for_each_block(read, first, first + size, data, 1,
+                    [&](auto const& items) { kernel::copy_items(items, data, output); }))
+                return false;
+            continue;
+        }
         detail::with_row_kind(axis_step == 1 && positions.are_rows(), signs == index_signs::any,
             [&]<bool IsInRow, bool HasNegative>(
                 std::bool_constant<IsInRow>, std::bool_constant<HasNegative>) {
@@ -35598,13 +35601,12 @@ void gather_slices(
     auto const tuples = index.tuples(of_data);
     auto const positions = index.positions(of_data);
     bool const are_items = index.slice_size() == 1 && tuples.width() == 1;
-    bool const are_valid = are_items && guarantees_in_range(index.rule())
-                               ? detail::run_parts(tuples.count, 1, policy,
-                                     [&](std::size_t from, std::size_t to) {
-                                         return kernel::gather_items(
-                                             tuples, positions, index.rule(), from, to, data.first, output);
-                                     })
-                               : detail::run_gather(index.in(data.layout), data.first, output, policy);
+    bool const are_valid = are_items ? detail::run_parts(tuples.count, 1, policy,
+                                           [&](std::size_t from, std::size_t to) {
+                                               return kernel::gather_items(tuples, positions, index.rule(),
+                                                   from, to, data.first, output);
+                                           })
+                                     : detail::run_gather(index.in(data.layout), data.first, output, policy);
     if (!are_valid)
         index.require_checked();
 }

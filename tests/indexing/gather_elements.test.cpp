@@ -199,6 +199,35 @@ TEST_CASE("indices out of range are dropped or clipped")
     CHECK(gather_elements(data, index_matrix{{0, 1, 2}}, {.bounds = bounds::assume}) == matrix{{1, 5, 9}});
 }
 
+TEST_CASE("blocks with indices out of range and blocks without give what the rule says")
+{
+    textbook::dims const shape{40, 37}; // 1480 indices
+    std::mt19937 random(5);
+    auto const items = random_items<int>(random, shape);
+    auto const x = to_tensor<matrix>(items);
+    for (std::size_t axis = 0; axis < 2; ++axis)
+        for (std::size_t const outside : std::initializer_list<std::size_t>{0, 511, 512, 1023, 1024, 1479}) {
+            auto const length = static_cast<std::int64_t>(shape[axis]);
+            auto indices = random_axis_indices(random, shape, -length, shape[axis]);
+            indices.items[outside] = length - 1;
+            auto const clipped = textbook::gather_elements(items, indices, axis);
+            textbook::array<int> dropped = clipped;
+            dropped.items[outside] = 0;
+            indices.items[outside] = length + 3;
+            auto const given = to_tensor<index_matrix>(indices);
+            CAPTURE(axis);
+            CAPTURE(outside);
+            for (bounds const rule : {bounds::clip, bounds::drop}) {
+                auto const& expected = rule == bounds::clip ? clipped : dropped;
+                gather_elements_options const options{static_cast<std::int64_t>(axis), rule};
+                CHECK(to_array(gather_elements(x, given, options)).items == expected.items);
+                matrix output = xt::zeros<int>(given.shape());
+                gather_elements_into(x, given, output, options);
+                CHECK(to_array(output).items == expected.items);
+            }
+        }
+}
+
 TEST_CASE("empty operands")
 {
     auto const no_rows = xt::xtensor<int, 2>::from_shape({0, 3});

@@ -75,13 +75,12 @@ void gather_slices(
     auto const tuples = index.tuples(of_data);
     auto const positions = index.positions(of_data);
     bool const are_items = index.slice_size() == 1 && tuples.width() == 1;
-    bool const are_valid = are_items && guarantees_in_range(index.rule())
-                               ? detail::run_parts(tuples.count, 1, policy,
-                                     [&](std::size_t from, std::size_t to) {
-                                         return kernel::gather_items(
-                                             tuples, positions, index.rule(), from, to, data.first, output);
-                                     })
-                               : detail::run_gather(index.in(data.layout), data.first, output, policy);
+    bool const are_valid = are_items ? detail::run_parts(tuples.count, 1, policy,
+                                           [&](std::size_t from, std::size_t to) {
+                                               return kernel::gather_items(tuples, positions, index.rule(),
+                                                   from, to, data.first, output);
+                                           })
+                                     : detail::run_gather(index.in(data.layout), data.first, output, policy);
     if (!are_valid)
         index.require_checked();
 }

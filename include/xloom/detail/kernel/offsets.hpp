@@ -161,21 +161,20 @@ bool read_offsets(void const* tuples, std::size_t from, std::size_t count, strid
 {
     auto const* const first = static_cast<Index const*>(tuples) + from * axes.dims.size();
     auto const read = [&](auto const& offset_of) { read_offsets(offset_of, first, count, offsets); };
-    switch (rule) {
+    bool const are_inside = rule != bounds::assume && kernel::are_in_range(first, count, axes.dims);
+    switch (are_inside ? bounds::assume : rule) {
+    case bounds::check:
+        return false;
     case bounds::drop:
         with_tuple_offset<bounds::drop>(axes, read);
-        return true;
+        break;
     case bounds::clip:
         with_tuple_offset<bounds::clip>(axes, read);
-        return true;
-    case bounds::check:
-        if (!kernel::are_in_range(first, count, axes.dims))
-            return false;
         break;
     case bounds::assume:
+        with_tuple_offset<bounds::assume>(axes, read);
         break;
     }
-    with_tuple_offset<bounds::assume>(axes, read);
     return true;
 }
 
