@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "operators.hpp"
-#include "outcome.hpp"
+#include "recurrent_choices.hpp"
 #include "support/attn_lstm_calls.hpp"
 
 namespace fuzz {
@@ -19,17 +19,6 @@ struct call {
 };
 
 constexpr std::size_t activations = 3;
-constexpr std::string_view direction_of[] = {"forward", "reverse", "bidirectional"};
-
-/// Bounded ones in float, so that the tolerance holds.
-template <class T>
-std::vector<xloom::activation_function> choose_activations(
-    decoder& bytes, std::mt19937& random, std::size_t D)
-{
-    if (std::is_same_v<T, float> || bytes.flag())
-        return {};
-    return random_activations(random, D, activations);
-}
 
 template <class T>
 call<T> choose(decoder& bytes)
@@ -39,11 +28,11 @@ call<T> choose(decoder& bytes)
         bytes.rarely() ? bytes.below(20) : 1 + bytes.below(9)};
     attention_sizes const attention{bytes.below(6), bytes.below(6), bytes.below(10), bytes.below(6)};
     call<T> chosen;
-    chosen.textbook_options.direction = direction_of[bytes.below(3)];
+    chosen.textbook_options.direction = direction_names[bytes.below(3)];
     rows.D = chosen.textbook_options.direction == "bidirectional" ? 2 : 1;
     chosen.in = random_attn_lstm<T>(
         random, rows, attention, static_cast<unsigned>(bytes.byte() | bytes.byte() << 8) & with_all);
-    chosen.textbook_options.activations = choose_activations<T>(bytes, random, rows.D);
+    chosen.textbook_options.activations = choose_activations<T>(bytes, random, rows.D, activations);
     if (bytes.flag())
         chosen.textbook_options.clip = 0.1 + static_cast<double>(bytes.below(8)) / 4;
     chosen.textbook_options.input_forget = bytes.flag();
@@ -65,42 +54,18 @@ template <class T>
 void damage(decoder& bytes, call<T>& chosen)
 {
     auto& [in, ignored, options] = chosen;
-    auto const damage_length = [&](std::vector<std::int32_t>& lengths) {
-        if (lengths.empty())
-            lengths.push_back(0);
-        else if (bytes.flag())
-            lengths.pop_back();
-        else
-            lengths[bytes.below(lengths.size())] =
-                bytes.pick({-1, 7, std::numeric_limits<std::int32_t>::max(), 0});
-    };
-    switch (bytes.below(8)) {
+    switch (std::size_t const what = bytes.below(8)) {
     case 0:
     case 1: {
         auto const operands = operands_of(in);
-        textbook::array<T>& operand = *operands[bytes.below(operands.size())];
-        operand.shape = bytes.damaged(operand.shape);
-        operand.items.assign(textbook::size_of(operand.shape), T(0.25));
-        return;
+        return damage_shape(bytes, *operands[bytes.below(operands.size())]);
     }
     case 2:
-        return damage_length(in.sequence_lens);
+        return damage_lengths(bytes, in.sequence_lens);
     case 3:
-        return damage_length(in.memory_seq_lens);
-    case 4:
-        options.clip = bytes.pick(
-            {0.0, -1.0, std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity()});
-        return;
-    case 5:
-        options.hidden_size = bytes.pick(
-            {std::int64_t{0}, std::int64_t{-1}, std::int64_t{3}, std::numeric_limits<std::int64_t>::max()});
-        return;
-    case 6:
-        options.direction = static_cast<xloom::direction>(bytes.below(256));
-        return;
+        return damage_lengths(bytes, in.memory_seq_lens);
     default:
-        options.activations = decltype(options.activations)(
-            bytes.below(xloom::detail::max_activations + 1), bytes.flag() ? "Tanh" : "Sine");
+        return damage_option(what - 4, bytes, options);
     }
 }
 
@@ -108,13 +73,6 @@ void damage(decoder& bytes, call<T>& chosen)
 struct letters {
     std::size_t T = 0, N = 0, I = 0, H = 0, D = 0, S = 0, E = 0, A = 0, L = 0, C = 0;
 };
-
-/// Does the operand have this shape, if it is there?
-template <class T>
-bool fits(textbook::array<T> const& operand, textbook::dims const& shape)
-{
-    return textbook::is_absent(operand) || operand.shape == shape;
-}
 
 /// Do all shapes follow from the same letters, which are read where they stand alone?
 template <class T>
@@ -151,29 +109,14 @@ bool has_right_shapes(textbook::attn_lstm_operands<T> const& in, std::size_t D)
            (in.memory_seq_lens.empty() || in.memory_seq_lens.size() == N);
 }
 
-bool lie_within(std::vector<std::int32_t> const& lengths, std::size_t most)
-{
-    return std::all_of(lengths.begin(), lengths.end(),
-        [most](std::int64_t length) { return 0 <= length && length <= static_cast<std::int64_t>(most); });
-}
-
 template <class T>
 expected_outcome outcome_of(call<T> const& chosen)
 {
     auto const& [in, ignored, options] = chosen;
     expected_outcome outcome;
-    int const direction = static_cast<int>(options.direction);
-    std::size_t const D = direction == 2 ? 2 : 1;
+    std::size_t const D = directions_of(options);
     outcome.shape = !has_right_shapes(in, D);
-    bool const has_names = std::all_of(options.activations.begin(), options.activations.end(),
-        [](std::string_view name) { return name != "Sine"; });
-    outcome.option = direction < 0 || direction > 2 || !has_names || (options.clip && !(*options.clip > 0)) ||
-                     (!options.activations.empty() && options.activations.size() != activations * D);
-    if (in.R.shape.size() == 3)
-        outcome.option =
-            outcome.option ||
-            (options.hidden_size && *options.hidden_size != static_cast<std::int64_t>(in.R.shape[2])) ||
-            (options.hidden_size && *options.hidden_size < 1);
+    outcome.option = is_refused(options, activations * D, in.R);
     if (in.X.shape.size() == 3)
         outcome.index = !lie_within(in.sequence_lens, in.X.shape[0]);
     if (in.M.shape.size() == 3)
@@ -186,16 +129,9 @@ template <class T>
 attn_lstm_arrays<double> reference(call<T> const& chosen)
 {
     textbook::attn_lstm_options options = chosen.textbook_options;
-    options.direction = direction_of[static_cast<std::size_t>(chosen.options.direction)];
-    options.clip = chosen.options.clip.value_or(textbook::no_clip);
-    if (std::all_of(chosen.options.activations.begin(), chosen.options.activations.end(),
-            [](auto name) { return name == "Tanh"; }))
-        options.activations.assign(chosen.options.activations.size(), {xloom::activation::tanh});
+    read_damaged(options, chosen.options);
     return textbook_attn_lstm(chosen.in, options);
 }
-
-template <class T>
-constexpr double tolerance = std::is_same_v<T, float> ? 1e-5 : 1e-10;
 
 /// Into outputs of any placement, some of them not wanted, one perhaps of another shape, Y_h or Y_c perhaps
 /// where initial_h is.

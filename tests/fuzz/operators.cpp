@@ -16,8 +16,10 @@ bool try_operator(std::span<unsigned char const> bytes)
         return try_gather_nd(rest);
     case 4:
         return try_attn_lstm(rest);
-    default:
+    case 5:
         return try_prefix(rest);
+    default:
+        return try_recurrent(rest);
     }
 }
 

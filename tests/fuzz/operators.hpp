@@ -15,9 +15,10 @@ bool try_scatter_nd(decoder bytes);
 bool try_gather_nd(decoder bytes);
 bool try_attn_lstm(decoder bytes);
 bool try_prefix(decoder bytes);
+bool try_recurrent(decoder bytes);
 
 /// The first byte tells the operator, below their number.
-inline constexpr std::size_t operator_count = 6;
+inline constexpr std::size_t operator_count = 7;
 bool try_operator(std::span<unsigned char const> bytes);
 
 } // namespace fuzz

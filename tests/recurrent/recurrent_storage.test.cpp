@@ -22,42 +22,16 @@
 #include "support/gru_calls.hpp"
 #include "support/lstm_calls.hpp"
 #include "support/rnn_calls.hpp"
-#include "support/textbook_quantized.hpp"
+#include "support/rounded_weights.hpp"
 #include "support/threads.hpp"
 #include "support/threads_or_backwards.hpp"
 
 namespace recurrent_storage_test {
 
 using namespace xloom;
+using textbook::is_8_bits, textbook::round_rows;
 
 namespace {
-
-float round_to(weight_storage storage, float x)
-{
-    return storage == weight_storage::float16 ? static_cast<float>(float16(x))
-                                              : static_cast<float>(bfloat16(x));
-}
-
-bool is_8_bits(weight_storage storage)
-{
-    return storage == weight_storage::int8 || storage == weight_storage::dynamic_int8;
-}
-
-/// Rounds a matrix [D, rows, columns] whose columns from `split` on are a matrix of their own.
-void round_rows(weight_storage storage, textbook::array<float>& matrix, std::size_t split)
-{
-    if (!is_8_bits(storage)) {
-        for (float& x : matrix.items)
-            x = round_to(storage, x);
-        return;
-    }
-    std::size_t const columns = matrix.shape[2];
-    for (std::size_t first = 0; first < matrix.items.size(); first += columns) {
-        textbook::round_to_8_bits(&matrix.items[first], split, 1);
-        if (split < columns)
-            textbook::round_to_8_bits(&matrix.items[first + split], columns - split, 1);
-    }
-}
 
 /// Rounds a matrix [D, rows, columns], with a scale for each column of `rows` rows of a block.
 void round_columns(weight_storage storage, textbook::array<float>& matrix, std::size_t rows)

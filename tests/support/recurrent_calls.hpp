@@ -272,8 +272,13 @@ struct recurrent_family : Names {
     static recurrent_arrays<T> call(
         operands<T> const& in, options const& how, placement where = placement::row_major)
     {
-        tensors<T> const given(in, where);
-        return to_arrays<T>(Names::run(given.X, given.inputs(), options_of(how)));
+        return call<T>(tensors<T>(in, where), options_of(how));
+    }
+
+    template <class T>
+    static recurrent_arrays<T> call(tensors<T> const& in, typename Names::attributes const& how)
+    {
+        return to_arrays<T>(Names::run(in.X, in.inputs(), how));
     }
 
     template <class T, class Policy = xloom::serial_policy>
