@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
 """Makes one table of what scripts/bench measured, beside the bars that the project sets itself.
 
-    benchmarks/report.py [--check] FOLDER
+    benchmarks/report.py [--check | --missed] FOLDER
 
 FOLDER holds the output of the benchmarks' programs, one JSON file for each repetition, and machine.json, compile.times, calls.tsv and
 sizes.tsv. Writes bench.json there, with all series of all works, of which scripts/figures makes tables and charts. The table shows xloom's
 series, and others that have a bar. Under it stand the bars that were missed, and those that this run cannot judge. With --check the exit
 status is 1 if a bar is missed by more than 10 %, or if, although everything was measured, a bar judged nothing or a work of chart.tsv has
-no ratio, and 2 if ONNX Runtime was not there to compare with.
+no ratio, and 2 if ONNX Runtime was not there to compare with. With --missed it prints how the names of those cases begin whose bars are
+missed, and writes nothing.
 
 A time is the median over the repetitions, its spread (largest - smallest) / median. A ratio, by which a bar is judged, is that of the
 fastest repetitions: what others do on the machine makes times longer, never shorter. Of several series of ONNX Runtime the fastest counts.
@@ -310,11 +311,19 @@ def print_missed(rows):
             print(f"  {name_of(row)}: {bar['reached']}, bar {bar['bar']}, spread {row['spread']:.0%}")
 
 
+def print_cases_of_missed(works, bars):
+    for work in sorted({row["work"] for row in rows_of(works, bars) if not all(bar["met"] for bar in row["bars"])}):
+        print(f"{work}/impl:")
+
+
 def main(arguments):
     check = arguments[:1] == ["--check"]
     folder = Path(arguments[-1])
     bars = read_bars()
     works, versions = read_works(folder)
+    if arguments[:1] == ["--missed"]:
+        print_cases_of_missed(works, bars)
+        return 0
     works |= compile_costs(folder / "compile.times") | measured_once(folder / "calls.tsv") | measured_once(folder / "sizes.tsv")
     rows = rows_of(works, bars)
     machine = json.loads((folder / "machine.json").read_text()) | versions

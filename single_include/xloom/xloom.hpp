@@ -36243,13 +36243,16 @@ private:
 };
 
 /// Writes the gradients by updates: the slices of `from`.
-template <class T, class Store, class Policy>
-void gather_updates(scatter_vjp_call<T, Store> const& at, T const* from, Policy const& policy)
+template <class Index, class T, class Store, class Policy>
+void gather_updates(slice_index<Index> const& index, scatter_vjp_call<T, Store> const& at, T const* from,
+    Policy const& policy)
 {
     detail::clear_dropped(at, policy);
-    using copy = std::conditional_t<std::is_same_v<Store, kernel::write_gradient>,
-        kernel::copy_contiguous_slices, kernel::add_slices>;
-    detail::run_copies(at.offsets, from, at.ct_updates, copy{at.size}, policy);
+    if constexpr (std::is_same_v<Store, kernel::write_gradient>)
+        detail::gather_slices(
+            index, strided_items<T const>{from, row_major_layout(index.data_shape())}, at.ct_updates, policy);
+    else
+        detail::run_copies(at.offsets, from, at.ct_updates, kernel::add_slices{at.size}, policy);
 }
 
 /// Returns the slices that have updates.
@@ -36298,14 +36301,14 @@ void run_none_vjp(scatter_vjp_call<T, Store> const& at, Policy const& policy)
 }
 
 /// Reduction add: a gather.
-template <class T, class Store, class Policy>
-void run_add_vjp(scatter_vjp_call<T, Store> const& at, Policy const& policy)
+template <class Index, class T, class Store, class Policy>
+void run_add_vjp(slice_index<Index> const& index, scatter_vjp_call<T, Store> const& at, Policy const& policy)
 {
     std::optional<indexed_slice_sets> replaced;
     if (at.ct_data != nullptr && !at.rules.include_self)
         replaced.emplace(detail::find_indexed_slices(at, policy));
     if (at.ct_updates != nullptr)
-        detail::gather_updates(at, at.ct, policy);
+        detail::gather_updates(index, at, at.ct, policy);
     if (replaced)
         detail::store_unindexed(*replaced, at, policy);
     else if (at.ct_data != nullptr)
@@ -36315,8 +36318,8 @@ void run_add_vjp(scatter_vjp_call<T, Store> const& at, Policy const& policy)
 /// The mean: the cotangent divided by the number of values.
 ///
 /// Cost: a count per slice; if the gradient by data is omitted, also an item per item of data.
-template <class Count, class T, class Store, class Policy>
-void run_mean_vjp(scatter_vjp_call<T, Store> const& at, Policy const& policy)
+template <class Count, class Index, class T, class Store, class Policy>
+void run_mean_vjp(slice_index<Index> const& index, scatter_vjp_call<T, Store> const& at, Policy const& policy)
 {
     std::size_t const slices = at.slices;
     bool const include_self = at.rules.include_self;
@@ -36333,7 +36336,7 @@ void run_mean_vjp(scatter_vjp_call<T, Store> const& at, Policy const& policy)
         kernel::divide_slices(counts.data(), include_self ? 1 : 0, begin, end, at.ct, divided, at.size);
     });
     if (at.ct_updates != nullptr)
-        detail::gather_updates(at, divided, policy);
+        detail::gather_updates(index, at, divided, policy);
     if (at.ct_data != nullptr && !include_self)
         detail::for_each_range(policy, slices, at.size, [&](std::size_t begin, std::size_t end) {
             kernel::clear_counted(counts.data(), begin, end, divided, at.size);
@@ -36531,9 +36534,10 @@ void run_scatter_vjp(
     if (at.rules.reduction == reduction::none)
         detail::run_none_vjp(at, policy);
     else if (at.rules.reduction == reduction::add)
-        detail::run_add_vjp(at, policy);
+        detail::run_add_vjp(index, at, policy);
     else if (at.rules.reduction == reduction::mean)
-        with_count_type(at.count(), [&]<class Count>(Count) { detail::run_mean_vjp<Count>(at, policy); });
+        with_count_type(
+            at.count(), [&]<class Count>(Count) { detail::run_mean_vjp<Count>(index, at, policy); });
 }
 
 } // namespace xloom::inline XLOOM_ABI::detail
