@@ -111,14 +111,25 @@ bool has_right_shapes(call<Family, T> const& chosen)
     return is_right;
 }
 
+/// The number of activations that a call must have, if it has any. The schema's default of RNN's attribute,
+/// two of Tanh, may be given for one direction.
+template <class Family>
+std::size_t activation_count(typename Family::attributes const& options)
+{
+    bool const is_default = std::is_same_v<Family, rnn_family> && options.activations.size() == 2 &&
+                            std::all_of(options.activations.begin(), options.activations.end(),
+                                [](auto name) { return name == "Tanh"; });
+    return is_default ? 2 : Family::activations * directions_of(options);
+}
+
 template <class Family, class T>
 expected_outcome outcome_of(call<Family, T> const& chosen)
 {
     auto const& [in, ignored, options, storage] = chosen;
     expected_outcome outcome;
     outcome.shape = !has_right_shapes(chosen);
-    outcome.option = is_refused(options, Family::activations * directions_of(options), in.R) ||
-                     options.layout < 0 || options.layout > 1;
+    outcome.option = is_refused(options, activation_count<Family>(options), in.R) || options.layout < 0 ||
+                     options.layout > 1;
     if (in.X.shape.size() == 3)
         outcome.index = !lie_within(in.sequence_lens, batch_of(in.X, options.layout)[0]);
     return outcome;
