@@ -1267,25 +1267,23 @@ constexpr Dims insert_axis(Dims dims, std::size_t axis, typename Dims::value_typ
     return dims;
 }
 
+/// True if the numbers of elements and of bytes, and the strides in bytes, are representable in
+/// std::ptrdiff_t. An empty tensor has strides as if its empty axes had length 1.
+constexpr bool has_strides(shape const& dims, std::size_t bytes_per_element = 1) noexcept
+{
+    std::size_t bytes = bytes_per_element;
+    for (std::size_t const dim : dims)
+        bytes = detail::saturated_product(bytes, dim == 0 ? 1 : dim);
+    return bytes <= static_cast<std::size_t>((std::numeric_limits<std::ptrdiff_t>::max)());
+}
+
 /// True if the numbers of elements and of bytes are representable in std::ptrdiff_t.
 constexpr bool is_countable(shape const& dims, std::size_t bytes_per_element = 1) noexcept
 {
     for (std::size_t const dim : dims)
         if (dim == 0)
             return true;
-    std::size_t bytes = bytes_per_element;
-    for (std::size_t const dim : dims)
-        bytes = detail::saturated_product(bytes, dim);
-    return bytes <= static_cast<std::size_t>((std::numeric_limits<std::ptrdiff_t>::max)());
-}
-
-/// True if the strides in bytes are representable too. An empty tensor has strides as if its empty axes had
-/// length 1.
-constexpr bool has_strides(shape dims, std::size_t bytes_per_element = 1) noexcept
-{
-    for (std::size_t& dim : dims)
-        dim = dim == 0 ? 1 : dim;
-    return is_countable(dims, bytes_per_element);
+    return has_strides(dims, bytes_per_element);
 }
 
 /// Returns the number of elements; 1 for rank 0. Requires is_countable(dims).
@@ -20181,12 +20179,12 @@ struct recurrent_states {
 template <class Family, class Item>
 auto named_inputs(tensor_ref<Item const> const& X, typename Family::template start<Item> const& start)
 {
-    operand_memory const x = named("X", X), lengths = named("sequence_lens", start.sequence_lens),
-                         h = named("initial_h", start.initial_h);
     if constexpr (Family::has_c)
-        return std::array{x, lengths, h, named("initial_c", start.initial_c)};
+        return std::array{named("X", X), named("sequence_lens", start.sequence_lens),
+            named("initial_h", start.initial_h), named("initial_c", start.initial_c)};
     else
-        return std::array{x, lengths, h};
+        return std::array{
+            named("X", X), named("sequence_lens", start.sequence_lens), named("initial_h", start.initial_h)};
 }
 
 /// Returns the shape of the initial c, if the family has it and it is given.
@@ -20220,14 +20218,17 @@ void check_call_outputs(std::string_view op, recurrent_shapes const& shapes, Des
     std::span<operand_memory const> inputs, typename Family::template outputs<Item> const& outputs)
 {
     using requirement = output_requirement<Item>;
-    requirement const Y{"Y", shapes.symbolic_Y, shapes.Y, outputs.Y},
-        Y_h{"Y_h", shapes.symbolic_h, shapes.h, outputs.Y_h, "initial_h"};
     if constexpr (Family::has_c)
         check_outputs<Item>(op, describe_sizes,
-            std::array{Y, Y_h, requirement{"Y_c", shapes.symbolic_c, shapes.c, outputs.Y_c, "initial_c"}},
+            std::array{requirement{"Y", shapes.symbolic_Y, shapes.Y, outputs.Y},
+                requirement{"Y_h", shapes.symbolic_h, shapes.h, outputs.Y_h, "initial_h"},
+                requirement{"Y_c", shapes.symbolic_c, shapes.c, outputs.Y_c, "initial_c"}},
             inputs);
     else
-        check_outputs<Item>(op, describe_sizes, std::array{Y, Y_h}, inputs);
+        check_outputs<Item>(op, describe_sizes,
+            std::array{requirement{"Y", shapes.symbolic_Y, shapes.Y, outputs.Y},
+                requirement{"Y_h", shapes.symbolic_h, shapes.h, outputs.Y_h, "initial_h"}},
+            inputs);
 }
 
 /// Checks the outputs of a call of one layer.

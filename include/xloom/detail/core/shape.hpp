@@ -83,25 +83,23 @@ constexpr Dims insert_axis(Dims dims, std::size_t axis, typename Dims::value_typ
     return dims;
 }
 
+/// True if the numbers of elements and of bytes, and the strides in bytes, are representable in
+/// std::ptrdiff_t. An empty tensor has strides as if its empty axes had length 1.
+constexpr bool has_strides(shape const& dims, std::size_t bytes_per_element = 1) noexcept
+{
+    std::size_t bytes = bytes_per_element;
+    for (std::size_t const dim : dims)
+        bytes = detail::saturated_product(bytes, dim == 0 ? 1 : dim);
+    return bytes <= static_cast<std::size_t>((std::numeric_limits<std::ptrdiff_t>::max)());
+}
+
 /// True if the numbers of elements and of bytes are representable in std::ptrdiff_t.
 constexpr bool is_countable(shape const& dims, std::size_t bytes_per_element = 1) noexcept
 {
     for (std::size_t const dim : dims)
         if (dim == 0)
             return true;
-    std::size_t bytes = bytes_per_element;
-    for (std::size_t const dim : dims)
-        bytes = detail::saturated_product(bytes, dim);
-    return bytes <= static_cast<std::size_t>((std::numeric_limits<std::ptrdiff_t>::max)());
-}
-
-/// True if the strides in bytes are representable too. An empty tensor has strides as if its empty axes had
-/// length 1.
-constexpr bool has_strides(shape dims, std::size_t bytes_per_element = 1) noexcept
-{
-    for (std::size_t& dim : dims)
-        dim = dim == 0 ? 1 : dim;
-    return is_countable(dims, bytes_per_element);
+    return has_strides(dims, bytes_per_element);
 }
 
 /// Returns the number of elements; 1 for rank 0. Requires is_countable(dims).
