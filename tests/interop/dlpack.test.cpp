@@ -78,6 +78,8 @@ TEST_CASE("a managed tensor is deleted once, by its last owner")
     CHECK(other.deleted == 1);
     CHECK_THROWS_AS((dlpack_tensor<double, 2>(dlpack_handle(&other.managed))), type_error);
     CHECK(other.deleted == 2);
+    CHECK_THROWS_WITH_AS(
+        (dlpack_tensor<float>(dlpack_handle())), doctest::Contains("but it is null"), type_error);
     other.managed.deleter = nullptr;
     dlpack_tensor<float>(dlpack_handle(&other.managed)).data();
     CHECK(other.deleted == 2);
@@ -110,7 +112,12 @@ TEST_CASE("the types of items")
     auto const code = [](auto item) { return int{detail::dlpack_type<decltype(item)>().code}; };
     CHECK(code(std::int8_t()) == kDLInt);
     CHECK(code(std::uint64_t()) == kDLUInt);
+#ifdef DLPACK_MAJOR_VERSION
+    CHECK(code(true) == kDLBool);
+#else
     CHECK(code(true) == kDLUInt);
+#endif
+    CHECK(detail::holds_items<bool>({kDLUInt, 8, 1}));
     CHECK(code(double()) == kDLFloat);
     CHECK(code(float16()) == kDLFloat);
     CHECK(code(bfloat16()) == kDLBfloat);
@@ -118,6 +125,49 @@ TEST_CASE("the types of items")
     CHECK(detail::holds_items<bool>({6, 8, 1}));
     CHECK(!detail::holds_items<std::uint8_t>({6, 8, 1}));
 }
+
+#ifdef DLPACK_MAJOR_VERSION
+
+TEST_CASE("a managed tensor of DLPack 1 is taken over, and deleted once")
+{
+    foreign other;
+    int deleted = 0;
+    DLManagedTensorVersioned managed{{DLPACK_MAJOR_VERSION, DLPACK_MINOR_VERSION + 7}, &deleted,
+        [](DLManagedTensorVersioned* self) { ++*static_cast<int*>(self->manager_ctx); },
+        DLPACK_FLAG_BITMASK_READ_ONLY, other.tensor()};
+    {
+        dlpack_tensor<float const, 2> const x(dlpack_versioned_handle{&managed});
+        CHECK(x.data() == other.items.data());
+        CHECK(cumulative_sum(x) == xt::xtensor<float, 2>{{1, 2, 3}, {5, 7, 9}});
+        CHECK(deleted == 0);
+    }
+    CHECK(deleted == 1);
+    CHECK_THROWS_WITH_AS((dlpack_tensor<float, 2>(dlpack_versioned_handle{&managed})),
+        doctest::Contains("must not be read-only"), type_error);
+    CHECK(deleted == 2);
+    managed.flags = 0;
+    dlpack_tensor<float, 2>(dlpack_versioned_handle{&managed}).data()[0] = 7;
+    CHECK(other.items[0] == 7);
+    managed.version.major = DLPACK_MAJOR_VERSION + 1;
+    CHECK_THROWS_WITH_AS((dlpack_tensor<float const, 2>(dlpack_versioned_handle{&managed})),
+        doctest::Contains("but it has 2"), type_error);
+    CHECK(deleted == 4);
+}
+
+TEST_CASE("a container is handed over in DLPack 1")
+{
+    xt::xtensor<bool, 1> x = {true, false};
+    bool const* const items = x.data();
+    dlpack_versioned_handle const handle = to_dlpack_versioned(std::move(x));
+    CHECK(handle->version.major == DLPACK_MAJOR_VERSION);
+    CHECK(handle->version.minor == DLPACK_MINOR_VERSION);
+    CHECK(handle->flags == DLPACK_FLAG_BITMASK_IS_COPIED);
+    CHECK(handle->dl_tensor.data == items);
+    CHECK(int{handle->dl_tensor.dtype.code} == kDLBool);
+    CHECK(!dlpack_tensor<bool const, 1>(handle->dl_tensor).data()[1]);
+}
+
+#endif
 
 TEST_CASE("what is refused")
 {

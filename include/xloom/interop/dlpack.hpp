@@ -35,7 +35,11 @@ constexpr DLDataTypeCode dlpack_code()
         return kDLComplex;
     if (type == element_type::float16 || std::is_floating_point_v<T>)
         return kDLFloat;
-    return std::is_signed_v<T> ? kDLInt : kDLUInt; // bool, too, up to DLPack 0.8
+#ifdef DLPACK_MAJOR_VERSION
+    if (std::is_same_v<T, bool>)
+        return kDLBool;
+#endif
+    return std::is_signed_v<T> ? kDLInt : kDLUInt; // bool, too, before DLPack 1
 }
 
 /// The type of items T in DLPack.
@@ -51,8 +55,8 @@ bool holds_items(DLDataType const& type)
 {
     constexpr std::uint8_t code_of_bool = 6; // since DLPack 0.8
     constexpr DLDataType own = dlpack_type<T>();
-    return type.bits == own.bits && type.lanes == 1 &&
-           (type.code == own.code || (std::is_same_v<T, bool> && type.code == code_of_bool));
+    bool const is_bool = std::is_same_v<T, bool> && (type.code == code_of_bool || type.code == kDLUInt);
+    return type.bits == own.bits && type.lanes == 1 && (type.code == own.code || is_bool);
 }
 
 /// Returns the layout of a tensor of DLPack whose items have the type T.
@@ -99,11 +103,38 @@ strided_layout dlpack_layout(DLTensor const& tensor, std::size_t rank)
     return layout;
 }
 
+/// Returns the tensor of a managed one, whose items are T, const if they are only read.
+///
+/// Errors    type_error: a version of DLPack that its header does not know; a tensor that must not be
+///           written.
+template <class T>
+DLTensor const& tensor_of(DLManagedTensor const& managed)
+{
+    return managed.dl_tensor;
+}
+#ifdef DLPACK_MAJOR_VERSION
+template <class T>
+DLTensor const& tensor_of(DLManagedTensorVersioned const& managed)
+{
+    constexpr std::string_view op = "xloom::dlpack_tensor";
+    if (managed.version.major != DLPACK_MAJOR_VERSION)
+        fail<type_error>(op, ": a managed tensor must have the major version of DLPack's header, ",
+            DLPACK_MAJOR_VERSION, ", but it has ", managed.version.major,
+            ". Ask the other library for another version.");
+    if (!std::is_const_v<T> && (managed.flags & DLPACK_FLAG_BITMASK_READ_ONLY) != 0)
+        fail<type_error>(op,
+            ": a tensor that is written must not be read-only, but its flags say that it is. "
+            "Name a const type of items, or copy it.");
+    return managed.dl_tensor;
+}
+#endif
+
 } // namespace detail
 
 /// Calls the deleter of a managed tensor.
 struct dlpack_deleter {
-    void operator()(DLManagedTensor* tensor) const
+    template <class Managed>
+    void operator()(Managed* tensor) const
     {
         if (tensor->deleter != nullptr)
             tensor->deleter(tensor);
@@ -112,14 +143,35 @@ struct dlpack_deleter {
 
 /// A managed tensor and the duty to call its deleter; release() hands both over to another library.
 using dlpack_handle = std::unique_ptr<DLManagedTensor, dlpack_deleter>;
+#ifdef DLPACK_MAJOR_VERSION
+/// The same of DLPack 1, whose capsules in Python are named dltensor_versioned; where its header is there.
+using dlpack_versioned_handle = std::unique_ptr<DLManagedTensorVersioned, dlpack_deleter>;
+#endif
+
+namespace detail {
+
+/// Returns the tensor that a handle holds.
+///
+/// Errors    type_error: none; as tensor_of.
+template <class T, class Managed>
+DLTensor const& tensor_held_by(std::unique_ptr<Managed, dlpack_deleter> const& handle)
+{
+    if (handle == nullptr)
+        fail<type_error>("xloom::dlpack_tensor: a handle must hold a tensor, but it is null. Pass one "
+                         "that was not moved from.");
+    return detail::tensor_of<T>(*handle);
+}
+
+} // namespace detail
 
 /// A tensor of DLPack as an operand: T const to read it, T to write it. Its items stay where they are.
 ///
 /// Shapes    Rank axes, or with dynamic_rank any number; strides of any sign.
 /// Types     T: numbers, bool, float16, bfloat16, std::complex.
-/// Errors    type_error: the items have another type, or are not in the processor's memory. shape_error: a
-///           rank other than Rank, or above max_rank; a negative dimension; a size that overflows; a null or
-///           misaligned address.
+/// Errors    type_error: the items have another type, are not in the processor's memory or, with T to write,
+///           are read-only; another major version of DLPack than its header's. shape_error: a rank other than
+///           Rank, or above max_rank; a negative dimension; a size that overflows; a null or misaligned
+///           address.
 /// Source    DLPack, https://dmlc.github.io/dlpack/latest/.
 /// Example
 /// ```cpp
@@ -138,9 +190,11 @@ public:
 
     /// Takes a managed tensor over. Its deleter is called when this object ends, also by an exception of the
     /// constructor.
-    explicit dlpack_tensor(dlpack_handle managed) : dlpack_tensor(managed->dl_tensor)
+    template <class Managed>
+    explicit dlpack_tensor(std::unique_ptr<Managed, dlpack_deleter> managed)
+        : dlpack_tensor(detail::tensor_held_by<T>(managed))
     {
-        managed_ = std::move(managed);
+        managed_ = {managed.release(), [](void* taken) { dlpack_deleter()(static_cast<Managed*>(taken)); }};
     }
 
     T* data() const noexcept { return data_; }
@@ -149,7 +203,7 @@ public:
     xloom::strides const& strides() const noexcept { return layout_.strides; }
 
 private:
-    dlpack_handle managed_;
+    std::unique_ptr<void, void (*)(void*)> managed_{nullptr, [](void*) {}};
     detail::strided_layout layout_;
     T* data_;
 };
@@ -175,12 +229,35 @@ struct owned<dlpack_tensor<T, Rank>> {
 };
 
 /// A container, and the managed tensor that refers to it.
-template <class X>
+template <class X, class Managed>
 struct dlpack_owner {
     X container;
     std::array<std::int64_t, max_rank> dims{}, strides{};
-    DLManagedTensor managed{};
+    Managed managed{};
 };
+
+/// Returns a managed tensor that owns `x`, moved in if it is an rvalue.
+template <class Managed, class X>
+std::unique_ptr<Managed, dlpack_deleter> to_managed(X&& x)
+{
+    using container = owned_t<X>;
+    using owner_type = dlpack_owner<container, Managed>;
+    check_rank("xloom::to_dlpack", "x", detail::rank_of(x));
+    auto owner = std::make_unique<owner_type>(owner_type{detail::to_owned(std::forward<X>(x))});
+    strided_layout const layout = detail::layout_of(owner->container);
+    std::copy(layout.dims.begin(), layout.dims.end(), owner->dims.begin());
+    std::copy(layout.strides.begin(), layout.strides.end(), owner->strides.begin());
+    DLTensor& tensor = owner->managed.dl_tensor;
+    tensor.data = enable_tensor<container>::data(owner->container);
+    tensor.device = {kDLCPU, 0};
+    tensor.ndim = static_cast<int>(layout.dims.size());
+    tensor.dtype = dlpack_type<item_t<container>>();
+    tensor.shape = owner->dims.data();
+    tensor.strides = owner->strides.data();
+    owner->managed.manager_ctx = owner.get();
+    owner->managed.deleter = [](Managed* managed) { delete static_cast<owner_type*>(managed->manager_ctx); };
+    return std::unique_ptr<Managed, dlpack_deleter>(&owner.release()->managed);
+}
 
 } // namespace detail
 
@@ -194,27 +271,25 @@ struct dlpack_owner {
 template <class X>
 dlpack_handle to_dlpack(X&& x)
 {
-    using namespace detail;
-    using container = owned_t<X>;
-    using item = item_t<container>;
-    check_rank("xloom::to_dlpack", "x", detail::rank_of(x));
-    auto owner = std::make_unique<dlpack_owner<container>>(
-        dlpack_owner<container>{detail::to_owned(std::forward<X>(x))});
-    strided_layout const layout = detail::layout_of(owner->container);
-    std::copy(layout.dims.begin(), layout.dims.end(), owner->dims.begin());
-    std::copy(layout.strides.begin(), layout.strides.end(), owner->strides.begin());
-    DLTensor& tensor = owner->managed.dl_tensor;
-    tensor.data = enable_tensor<container>::data(owner->container);
-    tensor.device = {kDLCPU, 0};
-    tensor.ndim = static_cast<int>(layout.dims.size());
-    tensor.dtype = dlpack_type<item>();
-    tensor.shape = owner->dims.data();
-    tensor.strides = owner->strides.data();
-    owner->managed.manager_ctx = owner.get();
-    owner->managed.deleter = [](DLManagedTensor* managed) {
-        delete static_cast<dlpack_owner<container>*>(managed->manager_ctx);
-    };
-    return dlpack_handle(&owner.release()->managed);
+    return detail::to_managed<DLManagedTensor>(std::forward<X>(x));
 }
+
+#ifdef DLPACK_MAJOR_VERSION
+/// Returns a managed tensor of DLPack 1, as to_dlpack; where its header is there. Its flags say that the other
+/// library alone owns the items.
+///
+/// Types     as to_dlpack.
+/// Errors    as to_dlpack.
+/// Cost      as to_dlpack.
+/// Example   see dlpack_tensor.
+template <class X>
+dlpack_versioned_handle to_dlpack_versioned(X&& x)
+{
+    auto handle = detail::to_managed<DLManagedTensorVersioned>(std::forward<X>(x));
+    handle->version = {DLPACK_MAJOR_VERSION, DLPACK_MINOR_VERSION};
+    handle->flags = DLPACK_FLAG_BITMASK_IS_COPIED;
+    return handle;
+}
+#endif
 
 } // namespace xloom::inline XLOOM_ABI
