@@ -5197,20 +5197,20 @@ XLOOM_NOINLINE constexpr void check_written(
 }
 
 /// Requires that the states and outputs of a scan in place have memory of their own; an output may be the
-/// tensor of an input, along the same axis in the same direction. `rows` is read row by row.
+/// tensor of an input, along the same axis in the same direction. `rows` is read row by row, if there is one.
 ///
 /// Errors    overlap_error
-template <std::size_t N, std::size_t M, std::size_t K>
+template <std::size_t N, std::size_t M, std::size_t K, std::same_as<operand_memory>... Rows>
 constexpr void check_in_place(std::string_view op, std::array<traversal, N> const& states,
-    std::array<traversal, M> const& inputs, std::array<traversal, K> const& outputs,
-    operand_memory const& rows = {})
+    std::array<traversal, M> const& inputs, std::array<traversal, K> const& outputs, Rows const&... rows)
 {
     [&]<std::size_t... S, std::size_t... X, std::size_t... Y>(
         std::index_sequence<S...>, std::index_sequence<X...>, std::index_sequence<Y...>) {
         check_written(op,
             std::array<operand_memory, N + K>{operand_memory("states", S, states[S])...,
                 operand_memory("scan_outputs", Y, outputs[Y], "scan_inputs")...},
-            std::array<operand_memory, M + 1>{operand_memory("scan_inputs", X, inputs[X])..., rows});
+            std::array<operand_memory, M + sizeof...(Rows)>{
+                operand_memory("scan_inputs", X, inputs[X])..., rows...});
     }(std::make_index_sequence<N>(), std::make_index_sequence<M>(), std::make_index_sequence<K>());
 }
 
@@ -13504,7 +13504,7 @@ void run_scan_batched_into(Body& body, std::tuple<States&...> states, Inputs con
         detail::traversals_in_time(inputs, axes(std::tuple_size_v<Inputs>, 1), options.scan_input_directions),
         detail::traversals_in_time(outputs, axes(sizeof...(Outputs), 1), {})};
     check_in_place(op, traversals.states, traversals.inputs, traversals.outputs,
-        {"sequence_lens", block_if_given(rows.given())});
+        operand_memory("sequence_lens", block_if_given(rows.given())));
     detail::run_rows_into(op, rows, body, states, inputs, outputs, traversals, policy);
 }
 
@@ -13664,7 +13664,7 @@ void run_scan_lanes_into(Body const& body, std::tuple<States&...> states, Inputs
         options);
     batch_rows const rows(op, sequence_lens, extent);
     check_in_place(op, detail::traversals_of(states), detail::traversals_of(inputs),
-        detail::traversals_of(outputs), {"sequence_lens", block_if_given(rows.given())});
+        detail::traversals_of(outputs), operand_memory("sequence_lens", block_if_given(rows.given())));
     detail::run_lanes(body, rows, detail::lane_states_of(states, batch),
         detail::lane_inputs_of(inputs, batch), detail::lane_outputs_of(outputs, batch), policy);
 }
@@ -14177,7 +14177,8 @@ void run_scan_ragged_into(Body& body, std::tuple<States&...> states, Inputs cons
     row_scan_traversals const traversals{
         detail::traversals_of(states), detail::traversals_of(inputs), detail::traversals_of(outputs)};
     memory_block const splits = detail::memory_of(row_splits);
-    check_in_place(op, traversals.states, traversals.inputs, traversals.outputs, {"row_splits", splits});
+    check_in_place(
+        op, traversals.states, traversals.inputs, traversals.outputs, operand_memory("row_splits", splits));
     detail::run_rows_into(op, rows, body, states, inputs, outputs, traversals, policy);
 }
 

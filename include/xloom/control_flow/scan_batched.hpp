@@ -45,7 +45,7 @@ void run_scan_batched_into(Body& body, std::tuple<States&...> states, Inputs con
         detail::traversals_in_time(inputs, axes(std::tuple_size_v<Inputs>, 1), options.scan_input_directions),
         detail::traversals_in_time(outputs, axes(sizeof...(Outputs), 1), {})};
     check_in_place(op, traversals.states, traversals.inputs, traversals.outputs,
-        {"sequence_lens", block_if_given(rows.given())});
+        operand_memory("sequence_lens", block_if_given(rows.given())));
     detail::run_rows_into(op, rows, body, states, inputs, outputs, traversals, policy);
 }
 

@@ -51,7 +51,7 @@ void run_scan_lanes_into(Body const& body, std::tuple<States&...> states, Inputs
         options);
     batch_rows const rows(op, sequence_lens, extent);
     check_in_place(op, detail::traversals_of(states), detail::traversals_of(inputs),
-        detail::traversals_of(outputs), {"sequence_lens", block_if_given(rows.given())});
+        detail::traversals_of(outputs), operand_memory("sequence_lens", block_if_given(rows.given())));
     detail::run_lanes(body, rows, detail::lane_states_of(states, batch),
         detail::lane_inputs_of(inputs, batch), detail::lane_outputs_of(outputs, batch), policy);
 }

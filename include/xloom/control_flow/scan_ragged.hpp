@@ -126,7 +126,8 @@ void run_scan_ragged_into(Body& body, std::tuple<States&...> states, Inputs cons
     row_scan_traversals const traversals{
         detail::traversals_of(states), detail::traversals_of(inputs), detail::traversals_of(outputs)};
     memory_block const splits = detail::memory_of(row_splits);
-    check_in_place(op, traversals.states, traversals.inputs, traversals.outputs, {"row_splits", splits});
+    check_in_place(
+        op, traversals.states, traversals.inputs, traversals.outputs, operand_memory("row_splits", splits));
     detail::run_rows_into(op, rows, body, states, inputs, outputs, traversals, policy);
 }
 

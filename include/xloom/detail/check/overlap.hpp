@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <concepts>
 #include <span>
 #include <string>
 #include <string_view>
@@ -179,20 +180,20 @@ XLOOM_NOINLINE constexpr void check_written(
 }
 
 /// Requires that the states and outputs of a scan in place have memory of their own; an output may be the
-/// tensor of an input, along the same axis in the same direction. `rows` is read row by row.
+/// tensor of an input, along the same axis in the same direction. `rows` is read row by row, if there is one.
 ///
 /// Errors    overlap_error
-template <std::size_t N, std::size_t M, std::size_t K>
+template <std::size_t N, std::size_t M, std::size_t K, std::same_as<operand_memory>... Rows>
 constexpr void check_in_place(std::string_view op, std::array<traversal, N> const& states,
-    std::array<traversal, M> const& inputs, std::array<traversal, K> const& outputs,
-    operand_memory const& rows = {})
+    std::array<traversal, M> const& inputs, std::array<traversal, K> const& outputs, Rows const&... rows)
 {
     [&]<std::size_t... S, std::size_t... X, std::size_t... Y>(
         std::index_sequence<S...>, std::index_sequence<X...>, std::index_sequence<Y...>) {
         check_written(op,
             std::array<operand_memory, N + K>{operand_memory("states", S, states[S])...,
                 operand_memory("scan_outputs", Y, outputs[Y], "scan_inputs")...},
-            std::array<operand_memory, M + 1>{operand_memory("scan_inputs", X, inputs[X])..., rows});
+            std::array<operand_memory, M + sizeof...(Rows)>{
+                operand_memory("scan_inputs", X, inputs[X])..., rows...});
     }(std::make_index_sequence<N>(), std::make_index_sequence<M>(), std::make_index_sequence<K>());
 }
 
