@@ -144,7 +144,8 @@ struct dlpack_deleter {
 /// A managed tensor and the duty to call its deleter; release() hands both over to another library.
 using dlpack_handle = std::unique_ptr<DLManagedTensor, dlpack_deleter>;
 #ifdef DLPACK_MAJOR_VERSION
-/// The same of DLPack 1, whose capsules in Python are named dltensor_versioned; where its header is there.
+/// A handle of a managed tensor of DLPack 1, whose capsules in Python are named dltensor_versioned; where its
+/// header is there.
 using dlpack_versioned_handle = std::unique_ptr<DLManagedTensorVersioned, dlpack_deleter>;
 #endif
 
