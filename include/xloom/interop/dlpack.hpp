@@ -276,8 +276,8 @@ dlpack_handle to_dlpack(X&& x)
 }
 
 #ifdef DLPACK_MAJOR_VERSION
-/// Returns a managed tensor of DLPack 1, as to_dlpack; where its header is there. Its flags say that the other
-/// library alone owns the items.
+/// Returns a managed tensor of DLPack 1, as to_dlpack; where its header is there. Its flags say that the
+/// other library alone owns the items.
 ///
 /// Types     as to_dlpack.
 /// Errors    as to_dlpack.
