@@ -20180,12 +20180,12 @@ struct recurrent_states {
 template <class Family, class Item>
 auto named_inputs(tensor_ref<Item const> const& X, typename Family::template start<Item> const& start)
 {
+    operand_memory const x = named("X", X), lengths = named("sequence_lens", start.sequence_lens),
+                         h = named("initial_h", start.initial_h);
     if constexpr (Family::has_c)
-        return std::array{named("X", X), named("sequence_lens", start.sequence_lens),
-            named("initial_h", start.initial_h), named("initial_c", start.initial_c)};
+        return std::array{x, lengths, h, named("initial_c", start.initial_c)};
     else
-        return std::array{
-            named("X", X), named("sequence_lens", start.sequence_lens), named("initial_h", start.initial_h)};
+        return std::array{x, lengths, h};
 }
 
 /// Returns the shape of the initial c, if the family has it and it is given.
@@ -20219,17 +20219,14 @@ void check_call_outputs(std::string_view op, recurrent_shapes const& shapes, Des
     std::span<operand_memory const> inputs, typename Family::template outputs<Item> const& outputs)
 {
     using requirement = output_requirement<Item>;
+    requirement const Y{"Y", shapes.symbolic_Y, shapes.Y, outputs.Y},
+        Y_h{"Y_h", shapes.symbolic_h, shapes.h, outputs.Y_h, "initial_h"};
     if constexpr (Family::has_c)
         check_outputs<Item>(op, describe_sizes,
-            std::array{requirement{"Y", shapes.symbolic_Y, shapes.Y, outputs.Y},
-                requirement{"Y_h", shapes.symbolic_h, shapes.h, outputs.Y_h, "initial_h"},
-                requirement{"Y_c", shapes.symbolic_c, shapes.c, outputs.Y_c, "initial_c"}},
+            std::array{Y, Y_h, requirement{"Y_c", shapes.symbolic_c, shapes.c, outputs.Y_c, "initial_c"}},
             inputs);
     else
-        check_outputs<Item>(op, describe_sizes,
-            std::array{requirement{"Y", shapes.symbolic_Y, shapes.Y, outputs.Y},
-                requirement{"Y_h", shapes.symbolic_h, shapes.h, outputs.Y_h, "initial_h"}},
-            inputs);
+        check_outputs<Item>(op, describe_sizes, std::array{Y, Y_h}, inputs);
 }
 
 /// Checks the outputs of a call of one layer.
@@ -35432,45 +35429,6 @@ void copy_items(offset_block<T const, false> const& block, T const* data, T* out
         output + block.first);
 }
 
-/// Copies the items at single indices `from` .. `to` - 1 to their positions in `output`. The offset of an
-/// item is that of its index plus that of its position. Returns false if the rule is bounds::check and an
-/// index is out of range, before its block of items is copied. Requires tuples of width 1. Allocates nothing.
-template <std::integral Index, class T>
-bool gather_items(index_tuples<Index> const& indices, position_offsets const& positions, bounds rule,
-    std::size_t from, std::size_t to, T const* data, T* output)
-{
-    std::size_t const length = indices.axes.dims[0];
-    std::ptrdiff_t const axis_step = indices.axes.strides[0];
-    std::size_t const block = rule == bounds::assume ? to - from : tuning::offsets_per_block;
-    for (std::size_t first = from; first < to; first += block) {
-        std::size_t const size = (std::min)(block, to - first);
-        index_signs const signs = rule == bounds::assume
-                                      ? indices.signs
-                                      : kernel::signs_of(indices.first + first, size, indices.axes.dims);
-        if (signs == index_signs::out_of_range) {
-            offset_reader const read(indices, rule, positions);
-            if (!kernel::for_each_block(read, first, first + size, data, 1,
-                    [&](auto const& items) { kernel::copy_items(items, data, output); }))
-                return false;
-            continue;
-        }
-        detail::with_row_kind(axis_step == 1 && positions.are_rows(), signs == index_signs::any,
-            [&]<bool IsInRow, bool HasNegative>(
-                std::bool_constant<IsInRow>, std::bool_constant<HasNegative>) {
-                Index const* at = indices.first + first;
-                T* to_items = output + first;
-                positions.for_each_row(
-                    first, size, [&](std::ptrdiff_t base, std::ptrdiff_t step, std::size_t count) {
-                        detail::gather_row<IsInRow, HasNegative>(
-                            at, count, data + base, length, {axis_step, step}, to_items);
-                        at += count;
-                        to_items += count;
-                    });
-            });
-    }
-    return true;
-}
-
 /// A function object that copies slices of `size` contiguous elements.
 struct copy_contiguous_slices {
     std::size_t size;
@@ -35534,6 +35492,44 @@ bool gather_nd(
 {
     return kernel::for_each_block(
         read, from, to, data, copy.size, [&](auto const& block) { copy(block, data, output); });
+}
+
+/// Copies the items at single indices `from` .. `to` - 1 to their positions in `output`. The offset of an
+/// item is that of its index plus that of its position. Returns false if the rule is bounds::check and an
+/// index is out of range, before its block of items is copied. Requires tuples of width 1. Allocates nothing.
+template <std::integral Index, class T>
+bool gather_items(index_tuples<Index> const& indices, position_offsets const& positions, bounds rule,
+    std::size_t from, std::size_t to, T const* data, T* output)
+{
+    std::size_t const length = indices.axes.dims[0];
+    std::ptrdiff_t const axis_step = indices.axes.strides[0];
+    std::size_t const block = rule == bounds::assume ? to - from : tuning::offsets_per_block;
+    for (std::size_t first = from; first < to; first += block) {
+        std::size_t const size = (std::min)(block, to - first);
+        index_signs const signs = rule == bounds::assume
+                                      ? indices.signs
+                                      : kernel::signs_of(indices.first + first, size, indices.axes.dims);
+        if (signs == index_signs::out_of_range) {
+            offset_reader const read(indices, rule, positions);
+            if (!kernel::gather_nd(read, first, first + size, data, output, copy_contiguous_slices{1}))
+                return false;
+            continue;
+        }
+        detail::with_row_kind(axis_step == 1 && positions.are_rows(), signs == index_signs::any,
+            [&]<bool IsInRow, bool HasNegative>(
+                std::bool_constant<IsInRow>, std::bool_constant<HasNegative>) {
+                Index const* at = indices.first + first;
+                T* to_items = output + first;
+                positions.for_each_row(
+                    first, size, [&](std::ptrdiff_t base, std::ptrdiff_t step, std::size_t count) {
+                        detail::gather_row<IsInRow, HasNegative>(
+                            at, count, data + base, length, {axis_step, step}, to_items);
+                        at += count;
+                        to_items += count;
+                    });
+            });
+    }
+    return true;
 }
 
 } // namespace xloom::inline XLOOM_ABI::kernel
@@ -48267,8 +48263,8 @@ struct dlpack_deleter {
 /// A managed tensor and the duty to call its deleter; release() hands both over to another library.
 using dlpack_handle = std::unique_ptr<DLManagedTensor, dlpack_deleter>;
 #ifdef DLPACK_MAJOR_VERSION
-/// A handle of a managed tensor of DLPack 1, whose capsules in Python are named dltensor_versioned; where its
-/// header is there.
+/// A handle of a managed tensor of DLPack 1, whose capsules in Python are named dltensor_versioned. Declared
+/// with the header of DLPack 1 or newer only.
 using dlpack_versioned_handle = std::unique_ptr<DLManagedTensorVersioned, dlpack_deleter>;
 #endif
 
@@ -48276,7 +48272,7 @@ namespace detail {
 
 /// Returns the tensor that a handle holds.
 ///
-/// Errors    type_error: none; as tensor_of.
+/// Errors    type_error: the handle is null; as tensor_of.
 template <class T, class Managed>
 DLTensor const& tensor_held_by(std::unique_ptr<Managed, dlpack_deleter> const& handle)
 {
@@ -48293,9 +48289,9 @@ DLTensor const& tensor_held_by(std::unique_ptr<Managed, dlpack_deleter> const& h
 /// Shapes    Rank axes, or with dynamic_rank any number; strides of any sign.
 /// Types     T: numbers, bool, float16, bfloat16, std::complex.
 /// Errors    type_error: the items have another type, are not in the processor's memory or, with T to write,
-///           are read-only; another major version of DLPack than its header's. shape_error: a rank other than
-///           Rank, or above max_rank; a negative dimension; a size that overflows; a null or misaligned
-///           address.
+///           are read-only; another major version of DLPack than its header's; a null handle. shape_error: a
+///           rank other than Rank, or above max_rank; a negative dimension; a size that overflows; a null or
+///           misaligned address.
 /// Source    DLPack, https://dmlc.github.io/dlpack/latest/.
 /// Example
 /// ```cpp
@@ -48362,11 +48358,11 @@ struct dlpack_owner {
 
 /// Returns a managed tensor that owns `x`, moved in if it is an rvalue.
 template <class Managed, class X>
-std::unique_ptr<Managed, dlpack_deleter> to_managed(X&& x)
+std::unique_ptr<Managed, dlpack_deleter> to_managed(std::string_view op, X&& x)
 {
     using container = owned_t<X>;
     using owner_type = dlpack_owner<container, Managed>;
-    check_rank("xloom::to_dlpack", "x", detail::rank_of(x));
+    check_rank(op, "x", detail::rank_of(x));
     auto owner = std::make_unique<owner_type>(owner_type{detail::to_owned(std::forward<X>(x))});
     strided_layout const layout = detail::layout_of(owner->container);
     std::copy(layout.dims.begin(), layout.dims.end(), owner->dims.begin());
@@ -48395,12 +48391,12 @@ std::unique_ptr<Managed, dlpack_deleter> to_managed(X&& x)
 template <class X>
 dlpack_handle to_dlpack(X&& x)
 {
-    return detail::to_managed<DLManagedTensor>(std::forward<X>(x));
+    return detail::to_managed<DLManagedTensor>("xloom::to_dlpack", std::forward<X>(x));
 }
 
 #ifdef DLPACK_MAJOR_VERSION
-/// Returns a managed tensor of DLPack 1, as to_dlpack; where its header is there. Its flags say that the
-/// other library alone owns the items.
+/// Returns a managed tensor of DLPack 1 that owns `x`, as to_dlpack. Its flags say that the other library
+/// alone owns the items. Declared with the header of DLPack 1 or newer only.
 ///
 /// Types     as to_dlpack.
 /// Errors    as to_dlpack.
@@ -48409,7 +48405,8 @@ dlpack_handle to_dlpack(X&& x)
 template <class X>
 dlpack_versioned_handle to_dlpack_versioned(X&& x)
 {
-    auto handle = detail::to_managed<DLManagedTensorVersioned>(std::forward<X>(x));
+    auto handle =
+        detail::to_managed<DLManagedTensorVersioned>("xloom::to_dlpack_versioned", std::forward<X>(x));
     handle->version = {DLPACK_MAJOR_VERSION, DLPACK_MINOR_VERSION};
     handle->flags = DLPACK_FLAG_BITMASK_IS_COPIED;
     return handle;

@@ -81,45 +81,6 @@ void copy_items(offset_block<T const, false> const& block, T const* data, T* out
         output + block.first);
 }
 
-/// Copies the items at single indices `from` .. `to` - 1 to their positions in `output`. The offset of an
-/// item is that of its index plus that of its position. Returns false if the rule is bounds::check and an
-/// index is out of range, before its block of items is copied. Requires tuples of width 1. Allocates nothing.
-template <std::integral Index, class T>
-bool gather_items(index_tuples<Index> const& indices, position_offsets const& positions, bounds rule,
-    std::size_t from, std::size_t to, T const* data, T* output)
-{
-    std::size_t const length = indices.axes.dims[0];
-    std::ptrdiff_t const axis_step = indices.axes.strides[0];
-    std::size_t const block = rule == bounds::assume ? to - from : tuning::offsets_per_block;
-    for (std::size_t first = from; first < to; first += block) {
-        std::size_t const size = (std::min)(block, to - first);
-        index_signs const signs = rule == bounds::assume
-                                      ? indices.signs
-                                      : kernel::signs_of(indices.first + first, size, indices.axes.dims);
-        if (signs == index_signs::out_of_range) {
-            offset_reader const read(indices, rule, positions);
-            if (!kernel::for_each_block(read, first, first + size, data, 1,
-                    [&](auto const& items) { kernel::copy_items(items, data, output); }))
-                return false;
-            continue;
-        }
-        detail::with_row_kind(axis_step == 1 && positions.are_rows(), signs == index_signs::any,
-            [&]<bool IsInRow, bool HasNegative>(
-                std::bool_constant<IsInRow>, std::bool_constant<HasNegative>) {
-                Index const* at = indices.first + first;
-                T* to_items = output + first;
-                positions.for_each_row(
-                    first, size, [&](std::ptrdiff_t base, std::ptrdiff_t step, std::size_t count) {
-                        detail::gather_row<IsInRow, HasNegative>(
-                            at, count, data + base, length, {axis_step, step}, to_items);
-                        at += count;
-                        to_items += count;
-                    });
-            });
-    }
-    return true;
-}
-
 /// A function object that copies slices of `size` contiguous elements.
 struct copy_contiguous_slices {
     std::size_t size;
@@ -183,6 +144,44 @@ bool gather_nd(
 {
     return kernel::for_each_block(
         read, from, to, data, copy.size, [&](auto const& block) { copy(block, data, output); });
+}
+
+/// Copies the items at single indices `from` .. `to` - 1 to their positions in `output`. The offset of an
+/// item is that of its index plus that of its position. Returns false if the rule is bounds::check and an
+/// index is out of range, before its block of items is copied. Requires tuples of width 1. Allocates nothing.
+template <std::integral Index, class T>
+bool gather_items(index_tuples<Index> const& indices, position_offsets const& positions, bounds rule,
+    std::size_t from, std::size_t to, T const* data, T* output)
+{
+    std::size_t const length = indices.axes.dims[0];
+    std::ptrdiff_t const axis_step = indices.axes.strides[0];
+    std::size_t const block = rule == bounds::assume ? to - from : tuning::offsets_per_block;
+    for (std::size_t first = from; first < to; first += block) {
+        std::size_t const size = (std::min)(block, to - first);
+        index_signs const signs = rule == bounds::assume
+                                      ? indices.signs
+                                      : kernel::signs_of(indices.first + first, size, indices.axes.dims);
+        if (signs == index_signs::out_of_range) {
+            offset_reader const read(indices, rule, positions);
+            if (!kernel::gather_nd(read, first, first + size, data, output, copy_contiguous_slices{1}))
+                return false;
+            continue;
+        }
+        detail::with_row_kind(axis_step == 1 && positions.are_rows(), signs == index_signs::any,
+            [&]<bool IsInRow, bool HasNegative>(
+                std::bool_constant<IsInRow>, std::bool_constant<HasNegative>) {
+                Index const* at = indices.first + first;
+                T* to_items = output + first;
+                positions.for_each_row(
+                    first, size, [&](std::ptrdiff_t base, std::ptrdiff_t step, std::size_t count) {
+                        detail::gather_row<IsInRow, HasNegative>(
+                            at, count, data + base, length, {axis_step, step}, to_items);
+                        at += count;
+                        to_items += count;
+                    });
+            });
+    }
+    return true;
 }
 
 } // namespace xloom::inline XLOOM_ABI::kernel
