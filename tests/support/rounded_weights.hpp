@@ -1,7 +1,6 @@
 #pragma once
 // The weights that a storage keeps, by its definition.
 
-#include <algorithm>
 #include <cstddef>
 
 #include <xloom/detail/core/small_float.hpp>

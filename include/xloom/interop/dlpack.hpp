@@ -144,8 +144,8 @@ struct dlpack_deleter {
 /// A managed tensor and the duty to call its deleter; release() hands both over to another library.
 using dlpack_handle = std::unique_ptr<DLManagedTensor, dlpack_deleter>;
 #ifdef DLPACK_MAJOR_VERSION
-/// A handle of a managed tensor of DLPack 1, whose capsules in Python are named dltensor_versioned; where its
-/// header is there.
+/// A handle of a managed tensor of DLPack 1, whose capsules in Python are named dltensor_versioned. Declared
+/// with the header of DLPack 1 or newer only.
 using dlpack_versioned_handle = std::unique_ptr<DLManagedTensorVersioned, dlpack_deleter>;
 #endif
 
@@ -153,7 +153,7 @@ namespace detail {
 
 /// Returns the tensor that a handle holds.
 ///
-/// Errors    type_error: none; as tensor_of.
+/// Errors    type_error: the handle is null; as tensor_of.
 template <class T, class Managed>
 DLTensor const& tensor_held_by(std::unique_ptr<Managed, dlpack_deleter> const& handle)
 {
@@ -170,9 +170,9 @@ DLTensor const& tensor_held_by(std::unique_ptr<Managed, dlpack_deleter> const& h
 /// Shapes    Rank axes, or with dynamic_rank any number; strides of any sign.
 /// Types     T: numbers, bool, float16, bfloat16, std::complex.
 /// Errors    type_error: the items have another type, are not in the processor's memory or, with T to write,
-///           are read-only; another major version of DLPack than its header's. shape_error: a rank other than
-///           Rank, or above max_rank; a negative dimension; a size that overflows; a null or misaligned
-///           address.
+///           are read-only; another major version of DLPack than its header's; a null handle. shape_error: a
+///           rank other than Rank, or above max_rank; a negative dimension; a size that overflows; a null or
+///           misaligned address.
 /// Source    DLPack, https://dmlc.github.io/dlpack/latest/.
 /// Example
 /// ```cpp
@@ -239,11 +239,11 @@ struct dlpack_owner {
 
 /// Returns a managed tensor that owns `x`, moved in if it is an rvalue.
 template <class Managed, class X>
-std::unique_ptr<Managed, dlpack_deleter> to_managed(X&& x)
+std::unique_ptr<Managed, dlpack_deleter> to_managed(std::string_view op, X&& x)
 {
     using container = owned_t<X>;
     using owner_type = dlpack_owner<container, Managed>;
-    check_rank("xloom::to_dlpack", "x", detail::rank_of(x));
+    check_rank(op, "x", detail::rank_of(x));
     auto owner = std::make_unique<owner_type>(owner_type{detail::to_owned(std::forward<X>(x))});
     strided_layout const layout = detail::layout_of(owner->container);
     std::copy(layout.dims.begin(), layout.dims.end(), owner->dims.begin());
@@ -272,12 +272,12 @@ std::unique_ptr<Managed, dlpack_deleter> to_managed(X&& x)
 template <class X>
 dlpack_handle to_dlpack(X&& x)
 {
-    return detail::to_managed<DLManagedTensor>(std::forward<X>(x));
+    return detail::to_managed<DLManagedTensor>("xloom::to_dlpack", std::forward<X>(x));
 }
 
 #ifdef DLPACK_MAJOR_VERSION
-/// Returns a managed tensor of DLPack 1, as to_dlpack; where its header is there. Its flags say that the
-/// other library alone owns the items.
+/// Returns a managed tensor of DLPack 1 that owns `x`, as to_dlpack. Its flags say that the other library
+/// alone owns the items. Declared with the header of DLPack 1 or newer only.
 ///
 /// Types     as to_dlpack.
 /// Errors    as to_dlpack.
@@ -286,7 +286,8 @@ dlpack_handle to_dlpack(X&& x)
 template <class X>
 dlpack_versioned_handle to_dlpack_versioned(X&& x)
 {
-    auto handle = detail::to_managed<DLManagedTensorVersioned>(std::forward<X>(x));
+    auto handle =
+        detail::to_managed<DLManagedTensorVersioned>("xloom::to_dlpack_versioned", std::forward<X>(x));
     handle->version = {DLPACK_MAJOR_VERSION, DLPACK_MINOR_VERSION};
     handle->flags = DLPACK_FLAG_BITMASK_IS_COPIED;
     return handle;
