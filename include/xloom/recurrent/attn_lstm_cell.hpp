@@ -254,11 +254,10 @@ public:
                           detail::cell_state<Item, Attention>, detail::cell_state<Item, Alignment>,
                           detail::cell_input<Item, Element>, detail::cell_state<Item, Output>>()) {
             std::size_t const H = weights_.sizes().H, I = weights_.sizes().I, C = weights_.sizes().C;
-            detail::check_step(name,
-                {detail::sized("h", "N H", N_ * H, h), detail::sized("c", "N H", N_ * H, c),
-                    detail::sized("attention", "N C", N_ * C, attention),
-                    detail::sized("alignment", "N S", N_ * S_, alignment),
-                    detail::sized("x_t", "N I", N_ * I, x_t), detail::sized("y_t", "N H", N_ * H, y_t)});
+            detail::check_step(name, detail::sized("h", "N H", N_ * H, h),
+                detail::sized("c", "N H", N_ * H, c), detail::sized("attention", "N C", N_ * C, attention),
+                detail::sized("alignment", "N S", N_ * S_, alignment),
+                detail::sized("x_t", "N I", N_ * I, x_t), detail::sized("y_t", "N H", N_ * H, y_t));
             step(detail::first_item(h), detail::first_item(c), detail::first_item(attention),
                 detail::first_item(alignment), detail::first_item(x_t), detail::first_item(y_t));
         }

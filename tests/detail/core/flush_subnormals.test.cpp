@@ -85,6 +85,20 @@ TEST_CASE("the rounding mode and the exception flags are left alone")
     std::feclearexcept(FE_ALL_EXCEPT);
 }
 
+TEST_CASE("a mode that drops flags leaves those that were raised before it")
+{
+    using xloom::detail::raised_flags, xloom::detail::subnormal_mode;
+    std::feclearexcept(FE_ALL_EXCEPT);
+    std::feraiseexcept(FE_DIVBYZERO);
+    {
+        subnormal_mode<raised_flags::dropped> const mode(xloom::detail::flush_bits);
+        CHECK(is_flushing() == flush_subnormals::is_supported);
+    }
+    CHECK_FALSE(is_flushing());
+    CHECK(std::fetestexcept(FE_DIVBYZERO) != 0);
+    std::feclearexcept(FE_ALL_EXCEPT);
+}
+
 TEST_CASE_TEMPLATE("the threads of a policy have the mode of the caller, for the call", Policy,
     threads_policy, xloom::thread_policy)
 {

@@ -59,7 +59,7 @@ public:
 
     void operator()(std::size_t part) const
     {
-        subnormal_mode const mode(control_);
+        subnormal_mode<> const mode(control_);
         call_(f_, part);
     }
 

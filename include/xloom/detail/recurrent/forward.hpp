@@ -53,7 +53,7 @@ bool prefers_small_steps(Weights const& weights, batch_operands<Item> const& ope
 template <class Item, class Weights, class States>
 void run_small_row(Weights const& weights, States const& states, batch_operands<Item> const& operands)
 {
-    flush_subnormals const flushing;
+    subnormal_mode<raised_flags::dropped> const flushing(flush_bits);
     std::size_t const H = operands.widths.H;
     for (std::size_t d = 0; d < operands.widths.D; ++d) {
         auto const& p = detail::parameters_of(weights, d);
