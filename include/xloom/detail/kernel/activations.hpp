@@ -53,8 +53,8 @@ V sigmoid_times_tanh(V const& x, V const& y)
     if constexpr (detail::is_float_batch<V>) {
         using detail::abs;
         V const size = min_nan_second(V(10), abs(y)); // tanh(10) rounds to 1
-        V const e = detail::exp_parts<V>(size + size).exp_less_1();
-        return divide(e, (V(1) + detail::exp_of(-x)) * (V(2) + e)) | bitofsign(y);
+        detail::exp_parts<V> const e(size + size);
+        return divide(e.exp_less_1(), (V(1) + detail::exp_of(-x)) * e.exp_plus_1()) | bitofsign(y);
     } else
         return sigmoid{}(x)*tanh{}(y);
 }

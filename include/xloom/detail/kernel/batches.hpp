@@ -1,6 +1,6 @@
 #pragma once
-// Traits of numbers and SIMD batches for code that takes both, and further functions of them: item by item
-// where xsimd's are wrong.
+// Further functions of numbers and SIMD batches, for code that takes both: item by item where xsimd's are
+// wrong.
 
 #include <cmath>
 #include <cstddef>
@@ -13,46 +13,6 @@
 XLOOM_BEGIN_FALSE_UNINITIALIZED
 
 namespace xloom::inline XLOOM_ABI::kernel {
-
-/// True for a SIMD batch of any item type.
-template <class V>
-inline constexpr bool is_batch = false;
-/// True for the result of a comparison of batches.
-template <class V>
-inline constexpr bool is_mask = false;
-
-namespace detail {
-
-template <class V>
-struct item_of_batch {
-    using type = V;
-};
-
-} // namespace detail
-
-#ifndef XLOOM_NO_SIMD
-template <class T, class Arch>
-inline constexpr bool is_batch<xsimd::batch<T, Arch>> = true;
-template <class T, class Arch>
-inline constexpr bool is_mask<xsimd::batch_bool<T, Arch>> = true;
-
-namespace detail {
-
-template <class T, class Arch>
-struct item_of_batch<xsimd::batch<T, Arch>> {
-    using type = T;
-};
-template <class T, class Arch>
-struct item_of_batch<xsimd::batch_bool<T, Arch>> {
-    using type = T;
-};
-
-} // namespace detail
-#endif
-
-/// The item type of a batch or mask; of a number its own type.
-template <class V>
-using batch_item_t = typename detail::item_of_batch<V>::type;
 
 /// Returns the first item of a batch of T.
 template <class T>
@@ -84,18 +44,15 @@ V item_by_item(F const& f, V const& first, Vs const&... others)
 
 namespace detail {
 
-/// Returns y * 2^n, n being x / log(2) rounded to an integer, of doubles; x in [-746, 710].
+/// Returns exp(x) = y * 2^n, with n = x / log(2) rounded to an integer and y = 1 + rest of exp_parts. 2^n may
+/// be subnormal or infinite.
 template <class V>
 V times_power_of_two(V const& y, V const& x)
 {
-    V const shift(6755399441055744.0); // as in exp_parts
-    V const n = multiply_add(x, V(1.4426950408889634), shift) - shift;
-    using integers = decltype(nearbyint_as_int(x));
-    auto const power = [](V const& shifted) {
-        return bits_as<double, V>((bits_as<std::int64_t, integers>(shifted) + integers(1023)) << 52);
-    };
-    V const half = multiply_add(n, V(0.5), shift); // 2^n = 2^half 2^(n - half)
-    return y * power(half) * power((n - (half - shift)) + shift);
+    using T = batch_item_t<V>;
+    V const shift(rounding_shift<V>), n = shifted_integer<V>(x, inverse_log_2<V>) - shift;
+    V const half = shifted_integer<V>(n, T(0.5)); // 2^n = 2^half 2^(n - half), each of which is normal
+    return y * power_of_two(half) * power_of_two((n - (half - shift)) + shift);
 }
 
 } // namespace detail
@@ -106,15 +63,10 @@ V times_power_of_two(V const& y, V const& x)
 template <class V>
 V full_exp(V const& x)
 {
-    if constexpr (detail::is_float_batch<V>) {
-        V const limited = max_nan_second(V(-104), min_nan_second(V(89), x));
-        auto const exponent = nearbyint_as_int(limited * V(1.44269504f));
-        using ints = std::remove_const_t<decltype(exponent)>;
-        ints const half = exponent >> 1; // 2^n = 2^half 2^(n - half), each of which is a normal number
-        V const rest = detail::exp_parts<V>(limited).rest;
-        return (V(1) + rest) * detail::power_of_two<V>(half) * detail::power_of_two<V>(ints(exponent - half));
-    } else if constexpr (detail::is_double_batch<V>) {
-        V const limited = max_nan_second(V(-746), min_nan_second(V(710), x));
+    if constexpr (detail::is_float_batch<V> || detail::is_double_batch<V>) {
+        constexpr bool is_float = detail::is_float_batch<V>;
+        V const least(is_float ? -104 : -746), most(is_float ? 89 : 710);
+        V const limited = max_nan_second(least, min_nan_second(most, x));
         return detail::times_power_of_two(V(1) + detail::exp_parts<V>(limited).rest, limited);
     } else if constexpr (is_batch<V>) {
         return item_by_item([](auto each) { return std::exp(each); }, x);

@@ -5,10 +5,13 @@
 // value; but log1p of doubles is xsimd's, and so are all functions of doubles with -ffast-math. Scalars use
 // <cmath> or the functions of their type.
 
+#include <bit>
 #include <cmath>
 #include <concepts>
 #include <cstdint>
+#include <limits>
 #include <type_traits>
+#include <utility>
 
 #include <xloom/detail/core/compiler.hpp>
 #include <xloom/detail/kernel/simd.hpp>
@@ -57,13 +60,52 @@ To bits_as(From const& from)
         return bitwise_cast<To>(from); // the signature before xsimd 9
 }
 
-/// Returns 2^n for -127 < n < 128, 0 for -127, infinity for 128. Not ldexp, which gives a subnormal for -127
-/// on some vector units.
-template <class V, class Integers>
-V power_of_two(Integers const& n)
+/// The unsigned integer that has the bits of a float or a double.
+template <class V>
+using word_t = std::conditional_t<sizeof(batch_item_t<V>) == 4, std::uint32_t, std::uint64_t>;
+
+template <class V>
+inline constexpr int fraction_bits = std::numeric_limits<batch_item_t<V>>::digits - 1;
+
+template <class V>
+batch_t<word_t<V>> words_of(V const& x)
 {
-    return bits_as<float, V>((n + Integers(127)) << 23);
+    return bits_as<word_t<V>, batch_t<word_t<V>>>(x);
 }
+
+/// A number whose sum with a smaller one is rounded to an integer, which is in its last bits: 1.5 * 2^23 for
+/// floats, 1.5 * 2^52 for doubles.
+///
+/// Why not a conversion to integers: that and one back take longer; for doubles, without AVX-512, longer than
+/// all the rest of an exponential.
+template <class V>
+inline constexpr batch_item_t<V> rounding_shift =
+    static_cast<batch_item_t<V>>(1.5) * static_cast<batch_item_t<V>>(word_t<V>(1) << fraction_bits<V>);
+
+/// Returns factor * x, rounded to an integer, plus rounding_shift.
+template <class V>
+V shifted_integer(V const& x, batch_item_t<V> factor)
+{
+    V shifted = multiply_add(x, V(factor), V(rounding_shift<V>));
+#ifdef __FAST_MATH__
+    xloom::detail::forget_value(shifted.data); // whose subtraction would cancel the addition
+#endif
+    return shifted;
+}
+
+/// Returns 2^n of n + rounding_shift, where that is a normal number; 0 for the exponent below, infinity for
+/// the one above.
+template <class V>
+V power_of_two(V const& shifted)
+{
+    using T = batch_item_t<V>;
+    batch_t<word_t<V>> const one(std::bit_cast<word_t<V>>(T(1))), n = words_of(shifted) << fraction_bits<V>;
+    return bits_as<T, V>(n + one);
+}
+
+/// 1 / log(2).
+template <class V>
+inline constexpr auto inverse_log_2 = static_cast<batch_item_t<V>>(1.4426950408889634);
 
 /// A decomposition exp(x) = scale + scale * rest, with scale a power of two and rest small. Of floats in
 /// [-88, 89] and doubles in [-709.2, 710].
@@ -72,45 +114,48 @@ struct exp_parts {
     V scale, rest;
 
     explicit exp_parts(V const& x)
-        requires is_float_batch<V>
     {
+        V const shifted = shifted_integer<V>(x, inverse_log_2<V>), n = shifted - V(rounding_shift<V>);
+        scale = power_of_two(shifted);
         // Cody-Waite reduction: log(2) in two parts, the first with so few bits that its product with n is
         // exact.
-        auto const exponent = nearbyint_as_int(x * V(1.44269504f));
-        V const n = to_float(exponent);
-        V const r = multiply_add(n, V(2.12194440e-4f), multiply_add(n, V(-0.693359375f), x));
-        scale = power_of_two<V>(exponent);
-        // expm1(r) = r + r^2 q(r), q by Remez's algorithm for |r| <= log(2) / 2, evaluated in independent
-        // pairs (Estrin's scheme).
-        V const r2 = r * r, q01 = polynomial(r, 0.49999998154f, 0.166665436212f),
-                q23 = polynomial(r, 0.0416671998777f, 0.00836652056784f);
-        V const q = multiply_add(multiply_add(V(0.00138825202682f), r2, q23), r2, q01);
-        rest = multiply_add(q, r2, r);
-    }
-
-    explicit exp_parts(V const& x)
-        requires is_double_batch<V>
-    {
-        // 1.5 * 2^52, to which a number is rounded off as an integer, in the low bits. Where the processor
-        // has no instruction for that, the conversion to integers takes longer than all the rest.
-        V const shift(6755399441055744.0);
-        V const shifted = multiply_add(x, V(1.4426950408889634), shift), n = shifted - shift;
-        V const r =
-            multiply_add(n, V(-1.90821492927058770002e-10), multiply_add(n, V(-0.693147180369123816490), x));
-        using integers = decltype(nearbyint_as_int(x));
-        scale = bits_as<double, V>((bits_as<std::int64_t, integers>(shifted) + integers(1023)) << 52);
-        // As above, in independent groups of four.
-        V const r2 = r * r, r4 = r2 * r2;
-        V const q0 = multiply_add(polynomial(r, 0.04166666666651493, 0.008333333333307118), r2,
-            polynomial(r, 0.5000000000000013, 0.166666666666667));
-        V const q4 = multiply_add(polynomial(r, 2.4801489785876372e-05, 2.7557216131226187e-06), r2,
-            polynomial(r, 0.0013888888947156083, 0.00019841269917571938));
-        V const q8 = polynomial(r, 2.7631339684433234e-07, 2.511791523013135e-08);
-        rest = multiply_add(multiply_add(multiply_add(q8, r4, q4), r4, q0), r2, r);
+        auto const [log_2_high, log_2_low] = parts_of_log_2();
+        V const r = multiply_add(n, V(-log_2_low), multiply_add(n, V(-log_2_high), x)), r2 = r * r;
+        rest = multiply_add(polynomial_of(r, r2), r2, r);
     }
 
     V exp() const { return (V(1) + rest) * scale; }
+    // Of floats up to 88 and doubles up to 709, so that the scale is finite.
     V exp_less_1() const { return multiply_add(scale, rest, scale - V(1)); }
+    V exp_plus_1() const { return multiply_add(scale, rest, scale + V(1)); }
+
+private:
+    static constexpr auto parts_of_log_2()
+    {
+        if constexpr (is_float_batch<V>)
+            return std::pair(0.693359375f, -2.12194440e-4f);
+        else
+            return std::pair(0.693147180369123816490, 1.90821492927058770002e-10);
+    }
+
+    /// Returns q(r) of expm1(r) = r + r^2 q(r), by Remez's algorithm for |r| <= log(2) / 2, evaluated in
+    /// independent groups (Estrin's scheme).
+    static V polynomial_of(V const& r, V const& r2)
+    {
+        if constexpr (is_float_batch<V>) {
+            V const q01 = polynomial(r, 0.49999998154f, 0.166665436212f),
+                    q23 = polynomial(r, 0.0416671998777f, 0.00836652056784f);
+            return multiply_add(multiply_add(V(0.00138825202682f), r2, q23), r2, q01);
+        } else {
+            V const r4 = r2 * r2;
+            V const q0 = multiply_add(polynomial(r, 0.04166666666651493, 0.008333333333307118), r2,
+                polynomial(r, 0.5000000000000013, 0.166666666666667));
+            V const q4 = multiply_add(polynomial(r, 2.4801489785876372e-05, 2.7557216131226187e-06), r2,
+                polynomial(r, 0.0013888888947156083, 0.00019841269917571938));
+            V const q8 = polynomial(r, 2.7631339684433234e-07, 2.511791523013135e-08);
+            return multiply_add(multiply_add(q8, r4, q4), r4, q0);
+        }
+    }
 };
 
 /// True if xsimd's exponentials and logarithms of doubles are wrong: versions before 14 add a number and
@@ -200,12 +245,12 @@ V tanh_of(V const& x)
         // For |x| >= 0.5494, that is |tanh(x)| >= 1/2: 1 - 2 / (exp(2 |x|) + 1). Below, where that cancels:
         // |x| + |x|^3 p(x^2), p by Remez's algorithm.
         V const size = abs(x), z = x * x;
-        V const large = V(1) - divide(V(2), exp_parts<V>(min_nan_second(V(20), size + size)).exp() + V(1));
+        V const large = V(1) - divide(V(2), exp_parts<V>(min_nan_second(V(20), size + size)).exp_plus_1());
         V const p = polynomial(z, -0.33332949765f, 0.133208001303f, -0.0526767985362f, 0.0164473737971f);
         return select(size < V(0.5494f), multiply_add(p * z, size, size), large) | bitofsign(x);
     } else if constexpr (is_double_batch<V>) {
         V const size = abs(x), z = x * x;
-        V const large = V(1) - V(2) / (exp_parts<V>(min_nan_second(V(40), size + size)).exp() + V(1));
+        V const large = V(1) - V(2) / exp_parts<V>(min_nan_second(V(40), size + size)).exp_plus_1();
         V const z2 = z * z, z4 = z2 * z2;
         V const p0 = multiply_add(polynomial(z, -0.05396825387980377, 0.021869486060738432), z2,
             polynomial(z, -0.3333333333333237, 0.13333333333176614));

@@ -73,19 +73,6 @@ V rounded(V product)
     return product;
 }
 
-/// The unsigned integer that has the bits of a float or a double.
-template <class V>
-using word_t = std::conditional_t<sizeof(batch_item_t<V>) == 4, std::uint32_t, std::uint64_t>;
-
-template <class V>
-inline constexpr int fraction_bits = std::numeric_limits<batch_item_t<V>>::digits - 1;
-
-template <class V>
-batch_t<word_t<V>> words_of(V const& x)
-{
-    return bits_as<word_t<V>, batch_t<word_t<V>>>(x);
-}
-
 /// A decomposition x = 2^exponent * (1 + rest), with 1 + rest in [sqrt(1/2), sqrt(2)). Of normal numbers
 /// above 0.
 template <class V>

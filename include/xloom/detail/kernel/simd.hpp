@@ -64,6 +64,46 @@ using batch_t = typename detail::batch_of<T>::type;
 template <class T>
 inline constexpr std::size_t batch_size = detail::batch_of<T>::size;
 
+/// True for a SIMD batch of any item type.
+template <class V>
+inline constexpr bool is_batch = false;
+/// True for the result of a comparison of batches.
+template <class V>
+inline constexpr bool is_mask = false;
+
+namespace detail {
+
+template <class V>
+struct item_of_batch {
+    using type = V;
+};
+
+} // namespace detail
+
+#ifndef XLOOM_NO_SIMD
+template <class T, class Arch>
+inline constexpr bool is_batch<xsimd::batch<T, Arch>> = true;
+template <class T, class Arch>
+inline constexpr bool is_mask<xsimd::batch_bool<T, Arch>> = true;
+
+namespace detail {
+
+template <class T, class Arch>
+struct item_of_batch<xsimd::batch<T, Arch>> {
+    using type = T;
+};
+template <class T, class Arch>
+struct item_of_batch<xsimd::batch_bool<T, Arch>> {
+    using type = T;
+};
+
+} // namespace detail
+#endif
+
+/// The item type of a batch or mask; of a number its own type.
+template <class V>
+using batch_item_t = typename detail::item_of_batch<V>::type;
+
 /// Returns `count` rounded up to whole batches.
 template <class T>
 constexpr std::size_t whole_batches(std::size_t count) noexcept
