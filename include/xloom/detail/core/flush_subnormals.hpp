@@ -39,7 +39,7 @@ inline constexpr void set_float_control(unsigned) noexcept {}
 
 using float_control_t = decltype(detail::float_control());
 
-/// What becomes of the flags of the floating-point exceptions that are raised in a mode.
+/// The flags of the floating-point exceptions that are raised in a mode: kept, or dropped at its end.
 enum class raised_flags { kept, dropped };
 
 /// The mode in which a thread computes with subnormal numbers, from construction to destruction.

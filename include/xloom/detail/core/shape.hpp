@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 #include <limits>
 #include <optional>
 #include <string>
@@ -84,8 +85,10 @@ constexpr Dims insert_axis(Dims dims, std::size_t axis, typename Dims::value_typ
 }
 
 /// True if the numbers of elements and of bytes, and the strides in bytes, are representable in
-/// std::ptrdiff_t. An empty tensor has strides as if its empty axes had length 1.
-constexpr bool has_strides(shape const& dims, std::size_t bytes_per_element = 1) noexcept
+/// std::ptrdiff_t. An empty tensor has strides as if its empty axes had length 1. Dims: shape, or a list of
+/// dimensions.
+template <class Dims = std::initializer_list<std::size_t>>
+constexpr bool has_strides(Dims const& dims, std::size_t bytes_per_element = 1) noexcept
 {
     std::size_t bytes = bytes_per_element;
     for (std::size_t const dim : dims)

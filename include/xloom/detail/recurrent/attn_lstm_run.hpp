@@ -210,7 +210,7 @@ template <class Item>
 batch_sizes check_attn_lstm_call(std::string_view op, tensor_ref<Item const> const& X,
     recurrent_weights<attn_lstm_family, Item> const& weights, attn_lstm_start<Item> const& start)
 {
-    batch_sizes batch = check_call(op, X, weights, start, named_attn_lstm_inputs(X, start));
+    batch_sizes batch = check_call(op, X, weights, start, named_attn_lstm_inputs(X, start)).batch;
     batch.S =
         check_memory(op, weights.sizes(), batch.N, shape_if_given(start.M), start.memory_seq_lens.is_given(),
             shape_if_given(start.initial_attention), shape_if_given(start.initial_alignment));

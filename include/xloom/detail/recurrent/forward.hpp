@@ -3,6 +3,7 @@
 
 #include <array>
 #include <span>
+#include <string>
 #include <string_view>
 #include <type_traits>
 
@@ -160,12 +161,12 @@ struct recurrent_states {
 template <class Family, class Item>
 auto named_inputs(tensor_ref<Item const> const& X, typename Family::template start<Item> const& start)
 {
-    operand_memory const x = named("X", X), lengths = named("sequence_lens", start.sequence_lens),
-                         h = named("initial_h", start.initial_h);
     if constexpr (Family::has_c)
-        return std::array{x, lengths, h, named("initial_c", start.initial_c)};
+        return std::array{named("X", X), named("sequence_lens", start.sequence_lens),
+            named("initial_h", start.initial_h), named("initial_c", start.initial_c)};
     else
-        return std::array{x, lengths, h};
+        return std::array{
+            named("X", X), named("sequence_lens", start.sequence_lens), named("initial_h", start.initial_h)};
 }
 
 /// Returns the shape of the initial c, if the family has it and it is given.
@@ -178,47 +179,50 @@ shape_ref shape_of_initial_c(Start const& start)
         return {};
 }
 
-/// Checks the inputs of a call, and returns the sizes of its batch.
+/// The sizes of a checked call, and the shapes that they give its states and outputs.
+struct call_sizes {
+    recurrent_widths const& widths;
+    batch_sizes batch;
+    recurrent_shapes shapes;
+
+    std::string describe() const { return detail::describe(widths, batch); }
+};
+
+/// Checks the inputs of a call, and returns its sizes.
 template <class Family, class Item>
-batch_sizes check_call(std::string_view op, tensor_ref<Item const> const& X,
+call_sizes check_call(std::string_view op, tensor_ref<Item const> const& X,
     recurrent_weights<Family, Item> const& weights, typename Family::template start<Item> const& start,
     std::span<operand_memory const> inputs)
 {
     check_ranks(op, inputs);
-    batch_sizes const batch = check_X(op, X.shape(), weights.sizes(), weights.layout());
-    check_states(op, shapes_of_outputs(weights.sizes(), batch, weights.layout()),
-        shape_if_given(start.initial_h), shape_of_initial_c<Family>(start),
-        [&] { return describe(weights.sizes(), batch); });
+    recurrent_widths const& widths = weights.sizes();
+    batch_sizes const batch = check_X(op, X.shape(), widths, weights.layout());
+    call_sizes const sizes{widths, batch, shapes_of_outputs(widths, batch, weights.layout())};
+    check_states(op, sizes.shapes, shape_if_given(start.initial_h), shape_of_initial_c<Family>(start),
+        [&] { return sizes.describe(); });
     check_lengths(op, "sequence_lens", start.sequence_lens, batch.N, "T", batch.T);
-    return batch;
+    return sizes;
 }
 
-/// Checks the outputs of a call. `describe_sizes` returns the sizes that an error cites.
-template <class Family, class Item, class Describe>
-void check_call_outputs(std::string_view op, recurrent_shapes const& shapes, Describe const& describe_sizes,
-    std::span<operand_memory const> inputs, typename Family::template outputs<Item> const& outputs)
-{
-    using requirement = output_requirement<Item>;
-    requirement const Y{"Y", shapes.symbolic_Y, shapes.Y, outputs.Y},
-        Y_h{"Y_h", shapes.symbolic_h, shapes.h, outputs.Y_h, "initial_h"};
-    if constexpr (Family::has_c)
-        check_outputs<Item>(op, describe_sizes,
-            std::array{Y, Y_h, requirement{"Y_c", shapes.symbolic_c, shapes.c, outputs.Y_c, "initial_c"}},
-            inputs);
-    else
-        check_outputs<Item>(op, describe_sizes, std::array{Y, Y_h}, inputs);
-}
-
-/// Checks the outputs of a call of one layer.
-template <class Family, class Item>
-void check_call_outputs(std::string_view op, recurrent_weights<Family, Item> const& weights,
-    batch_sizes const& batch, std::span<operand_memory const> inputs,
+/// Checks the outputs of a call or a stack of such sizes.
+template <class Family, class Item, class Sizes>
+void check_call_outputs(std::string_view op, Sizes const& sizes, std::span<operand_memory const> inputs,
     typename Family::template outputs<Item> const& outputs)
 {
-    recurrent_widths const& sizes = weights.sizes();
-    check_call_outputs<Family, Item>(
-        op, shapes_of_outputs(sizes, batch, weights.layout()), [&] { return describe(sizes, batch); }, inputs,
-        outputs);
+    using requirement = output_requirement<Item>;
+    recurrent_shapes const& shapes = sizes.shapes;
+    auto const describe = [&] { return sizes.describe(); };
+    if constexpr (Family::has_c)
+        check_outputs<Item>(op, describe,
+            std::array{requirement{"Y", shapes.symbolic_Y, shapes.Y, outputs.Y},
+                requirement{"Y_h", shapes.symbolic_h, shapes.h, outputs.Y_h, "initial_h"},
+                requirement{"Y_c", shapes.symbolic_c, shapes.c, outputs.Y_c, "initial_c"}},
+            inputs);
+    else
+        check_outputs<Item>(op, describe,
+            std::array{requirement{"Y", shapes.symbolic_Y, shapes.Y, outputs.Y},
+                requirement{"Y_h", shapes.symbolic_h, shapes.h, outputs.Y_h, "initial_h"}},
+            inputs);
 }
 
 /// Returns the outputs of a call, not set.
@@ -262,10 +266,10 @@ typename Family::template result<Item> run_recurrent_call(std::string_view op,
     tensor_ref<Item const> const& X, recurrent_weights<Family, Item> const& weights,
     typename Family::template start<Item> const& start, Env&... env)
 {
-    batch_sizes const batch =
+    call_sizes const sizes =
         check_call<Family, Item>(op, X, weights, start, named_inputs<Family, Item>(X, start));
-    auto result = make_result<Family, Item>(shapes_of_outputs(weights.sizes(), batch, weights.layout()));
-    run_call<Family, Item>(X, weights, batch, start, refs_to<Family, Item>(result), env...);
+    auto result = make_result<Family, Item>(sizes.shapes);
+    run_call<Family, Item>(X, weights, sizes.batch, start, refs_to<Family, Item>(result), env...);
     return result;
 }
 
@@ -307,9 +311,9 @@ void run_recurrent_into(std::string_view op, tensor_ref<Item const> const& X,
 {
     if constexpr (satisfied<policy_and_workspace<recurrent_workspace<Item>, Env...>>()) {
         auto const inputs = named_inputs<Family, Item>(X, start);
-        batch_sizes const batch = check_call<Family, Item>(op, X, weights, start, inputs);
-        check_call_outputs<Family, Item>(op, weights, batch, inputs, outputs);
-        run_call<Family, Item>(X, weights, batch, start, outputs, env...);
+        call_sizes const sizes = check_call<Family, Item>(op, X, weights, start, inputs);
+        check_call_outputs<Family, Item>(op, sizes, inputs, outputs);
+        run_call<Family, Item>(X, weights, sizes.batch, start, outputs, env...);
     }
 }
 

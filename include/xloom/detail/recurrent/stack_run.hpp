@@ -192,27 +192,26 @@ void check_layers(std::string_view op, stack_layers<Family, Item> layers)
     }
 }
 
-/// The sizes of a checked stack.
+/// Returns the shapes of a stack's Y and of the states of all layers. `states` are the widths of a layer but
+/// for D, which is L D.
+inline recurrent_shapes shapes_of_stack(recurrent_widths const& layer, recurrent_widths const& states,
+    batch_sizes const& batch, std::int64_t layout)
+{
+    recurrent_shapes all = shapes_of_outputs(states, batch, layout);
+    all.Y = shapes_of_outputs(layer, batch, layout).Y;
+    all.symbolic_c = layout == 0 ? "[L D, N, H]" : "[N, L D, H]";
+    all.symbolic_h = !layer.projects ? all.symbolic_c : layout == 0 ? "[L D, N, K]" : "[N, L D, K]";
+    return all;
+}
+
+/// The sizes of a checked stack, and the shapes that they give its states and outputs.
 struct stack_sizes {
     batch_sizes batch;
-    recurrent_widths layer;  ///< but I, which is that of the first layer
-    recurrent_widths states; ///< of all layers: D is L D
-    std::int64_t layout;
+    recurrent_widths const& layer; ///< but I, which is that of the first layer
+    std::size_t layers;
+    recurrent_shapes shapes;
 
-    recurrent_shapes shapes() const
-    {
-        recurrent_shapes all = shapes_of_outputs(layer, batch, layout);
-        recurrent_shapes const of_states = shapes_of_outputs(states, batch, layout);
-        all.h = of_states.h;
-        all.c = of_states.c;
-        all.symbolic_c = layout == 0 ? "[L D, N, H]" : "[N, L D, H]";
-        all.symbolic_h = !layer.projects ? all.symbolic_c : layout == 0 ? "[L D, N, K]" : "[N, L D, K]";
-        return all;
-    }
-    std::string describe() const
-    {
-        return concat("L = ", states.D / layer.D, ", ", detail::describe(layer, batch));
-    }
+    std::string describe() const { return concat("L = ", layers, ", ", detail::describe(layer, batch)); }
 };
 
 /// Checks the layers and inputs of a stack.
@@ -224,12 +223,15 @@ stack_sizes check_stack(std::string_view op, tensor_ref<Item const> const& X,
     check_layers<Family, Item>(op, layers);
     check_ranks(op, inputs);
     recurrent_widths const& first = layers[0].sizes();
-    stack_sizes sizes{check_X(op, X.shape(), first, layers[0].layout()), first, first, layers[0].layout()};
-    sizes.states.D *= layers.size();
-    check_rows(op, sizes.states, sizes.batch.N);
-    check_states(op, sizes.shapes(), shape_if_given(start.initial_h), shape_of_initial_c<Family>(start),
+    std::int64_t const layout = layers[0].layout();
+    batch_sizes const batch = check_X(op, X.shape(), first, layout);
+    recurrent_widths states = first;
+    states.D *= layers.size();
+    check_rows(op, states, batch.N);
+    stack_sizes const sizes{batch, first, layers.size(), shapes_of_stack(first, states, batch, layout)};
+    check_states(op, sizes.shapes, shape_if_given(start.initial_h), shape_of_initial_c<Family>(start),
         [&] { return sizes.describe(); });
-    check_lengths(op, "sequence_lens", start.sequence_lens, sizes.batch.N, "T", sizes.batch.T);
+    check_lengths(op, "sequence_lens", start.sequence_lens, batch.N, "T", batch.T);
     return sizes;
 }
 
@@ -254,7 +256,7 @@ typename Family::template result<Item> run_stack_call(std::string_view op, tenso
         start_type const& from = detail::options_of<start_type>(start);
         stack_sizes const sizes =
             check_stack<Family, Item>(op, X, layers, from, named_inputs<Family, Item>(X, from));
-        auto result = make_result<Family, Item>(sizes.shapes());
+        auto result = make_result<Family, Item>(sizes.shapes);
         run_stack<Family, Item>(X, layers, sizes.batch, from, refs_to<Family, Item>(result), start, env...);
         return result;
     } else {
@@ -271,8 +273,7 @@ void run_stack_into(std::string_view op, tensor_ref<Item const> const& X, stack_
     if constexpr (satisfied<policy_and_workspace<stack_workspace<Item>, Env...>>()) {
         auto const inputs = named_inputs<Family, Item>(X, start);
         stack_sizes const sizes = check_stack<Family, Item>(op, X, layers, start, inputs);
-        check_call_outputs<Family, Item>(
-            op, sizes.shapes(), [&] { return sizes.describe(); }, inputs, outputs);
+        check_call_outputs<Family, Item>(op, sizes, inputs, outputs);
         run_stack<Family, Item>(X, layers, sizes.batch, start, outputs, env...);
     }
 }

@@ -54,8 +54,9 @@ void run_forward_into(std::string_view op, tensor_ref<Item const> const& X,
     if constexpr (satisfied<policy_and_workspace<recurrent_workspace<Item>, Env...>>()) {
         check_recorded_weights(op, weights);
         auto const inputs = named_inputs<Family, Item>(X, start);
-        batch_sizes const batch = check_call<Family, Item>(op, X, weights, start, inputs);
-        check_call_outputs<Family, Item>(op, weights, batch, inputs, outputs);
+        call_sizes const sizes = check_call<Family, Item>(op, X, weights, start, inputs);
+        check_call_outputs<Family, Item>(op, sizes, inputs, outputs);
+        batch_sizes const& batch = sizes.batch;
         std::int64_t const layout = weights.layout();
         batch_operands<Item> const operands{batch, weights.sizes(), weights.direction(), {X, layout},
             {outputs.Y, layout}, &start.sequence_lens};
