@@ -189,7 +189,14 @@ inline constexpr void set_float_control(unsigned) noexcept {}
 
 using float_control_t = decltype(detail::float_control());
 
+/// The flags of the floating-point exceptions that are raised in a mode: kept, or dropped at its end.
+enum class raised_flags { kept, dropped };
+
 /// The mode in which a thread computes with subnormal numbers, from construction to destruction.
+///
+/// Why flags may be dropped: reading them waits for all arithmetic before, on a Zen 4 up to 10 of the 77 ns
+/// of an LSTM's step.
+template <raised_flags Flags = raised_flags::kept>
 class subnormal_mode {
 public:
     /// Takes the mode from the bits of another thread's register.
@@ -202,7 +209,7 @@ public:
     ~subnormal_mode()
     {
         if (is_changed_)
-            set(detail::float_control(), before_);
+            set(Flags == raised_flags::kept ? detail::float_control() : before_, before_);
     }
     subnormal_mode(subnormal_mode const&) = delete;
     subnormal_mode& operator=(subnormal_mode const&) = delete;
@@ -257,7 +264,7 @@ public:
     [[nodiscard]] flush_subnormals() noexcept : mode_(detail::flush_bits) {}
 
 private:
-    detail::subnormal_mode mode_;
+    detail::subnormal_mode<> mode_;
 };
 
 } // namespace xloom::inline XLOOM_ABI
@@ -435,7 +442,7 @@ public:
 
     void operator()(std::size_t part) const
     {
-        subnormal_mode const mode(control_);
+        subnormal_mode<> const mode(control_);
         call_(f_, part);
     }
 
@@ -1268,8 +1275,10 @@ constexpr Dims insert_axis(Dims dims, std::size_t axis, typename Dims::value_typ
 }
 
 /// True if the numbers of elements and of bytes, and the strides in bytes, are representable in
-/// std::ptrdiff_t. An empty tensor has strides as if its empty axes had length 1.
-constexpr bool has_strides(shape const& dims, std::size_t bytes_per_element = 1) noexcept
+/// std::ptrdiff_t. An empty tensor has strides as if its empty axes had length 1. Dims: shape, or a list of
+/// dimensions.
+template <class Dims = std::initializer_list<std::size_t>>
+constexpr bool has_strides(Dims const& dims, std::size_t bytes_per_element = 1) noexcept
 {
     std::size_t bytes = bytes_per_element;
     for (std::size_t const dim : dims)
@@ -7634,6 +7643,46 @@ using batch_t = typename detail::batch_of<T>::type;
 template <class T>
 inline constexpr std::size_t batch_size = detail::batch_of<T>::size;
 
+/// True for a SIMD batch of any item type.
+template <class V>
+inline constexpr bool is_batch = false;
+/// True for the result of a comparison of batches.
+template <class V>
+inline constexpr bool is_mask = false;
+
+namespace detail {
+
+template <class V>
+struct item_of_batch {
+    using type = V;
+};
+
+} // namespace detail
+
+#ifndef XLOOM_NO_SIMD
+template <class T, class Arch>
+inline constexpr bool is_batch<xsimd::batch<T, Arch>> = true;
+template <class T, class Arch>
+inline constexpr bool is_mask<xsimd::batch_bool<T, Arch>> = true;
+
+namespace detail {
+
+template <class T, class Arch>
+struct item_of_batch<xsimd::batch<T, Arch>> {
+    using type = T;
+};
+template <class T, class Arch>
+struct item_of_batch<xsimd::batch_bool<T, Arch>> {
+    using type = T;
+};
+
+} // namespace detail
+#endif
+
+/// The item type of a batch or mask; of a number its own type.
+template <class V>
+using batch_item_t = typename detail::item_of_batch<V>::type;
+
 /// Returns `count` rounded up to whole batches.
 template <class T>
 constexpr std::size_t whole_batches(std::size_t count) noexcept
@@ -7924,13 +7973,52 @@ To bits_as(From const& from)
         return bitwise_cast<To>(from); // the signature before xsimd 9
 }
 
-/// Returns 2^n for -127 < n < 128, 0 for -127, infinity for 128. Not ldexp, which gives a subnormal for -127
-/// on some vector units.
-template <class V, class Integers>
-V power_of_two(Integers const& n)
+/// The unsigned integer that has the bits of a float or a double.
+template <class V>
+using word_t = std::conditional_t<sizeof(batch_item_t<V>) == 4, std::uint32_t, std::uint64_t>;
+
+template <class V>
+inline constexpr int fraction_bits = std::numeric_limits<batch_item_t<V>>::digits - 1;
+
+template <class V>
+batch_t<word_t<V>> words_of(V const& x)
 {
-    return bits_as<float, V>((n + Integers(127)) << 23);
+    return bits_as<word_t<V>, batch_t<word_t<V>>>(x);
 }
+
+/// A number whose sum with a smaller one is rounded to an integer, which is in its last bits: 1.5 * 2^23 for
+/// floats, 1.5 * 2^52 for doubles.
+///
+/// Why not a conversion to integers: that and one back take longer; for doubles, without AVX-512, longer than
+/// all the rest of an exponential.
+template <class V>
+inline constexpr batch_item_t<V> rounding_shift =
+    static_cast<batch_item_t<V>>(1.5) * static_cast<batch_item_t<V>>(word_t<V>(1) << fraction_bits<V>);
+
+/// Returns factor * x, rounded to an integer, plus rounding_shift.
+template <class V>
+V shifted_integer(V const& x, batch_item_t<V> factor)
+{
+    V shifted = multiply_add(x, V(factor), V(rounding_shift<V>));
+#ifdef __FAST_MATH__
+    xloom::detail::forget_value(shifted.data); // whose subtraction would cancel the addition
+#endif
+    return shifted;
+}
+
+/// Returns 2^n of n + rounding_shift, where that is a normal number; 0 for the exponent below, infinity for
+/// the one above.
+template <class V>
+V power_of_two(V const& shifted)
+{
+    using T = batch_item_t<V>;
+    batch_t<word_t<V>> const one(std::bit_cast<word_t<V>>(T(1))), n = words_of(shifted) << fraction_bits<V>;
+    return bits_as<T, V>(n + one);
+}
+
+/// 1 / log(2).
+template <class V>
+inline constexpr auto inverse_log_2 = static_cast<batch_item_t<V>>(1.4426950408889634);
 
 /// A decomposition exp(x) = scale + scale * rest, with scale a power of two and rest small. Of floats in
 /// [-88, 89] and doubles in [-709.2, 710].
@@ -7939,45 +8027,48 @@ struct exp_parts {
     V scale, rest;
 
     explicit exp_parts(V const& x)
-        requires is_float_batch<V>
     {
+        V const shifted = shifted_integer<V>(x, inverse_log_2<V>), n = shifted - V(rounding_shift<V>);
+        scale = power_of_two(shifted);
         // Cody-Waite reduction: log(2) in two parts, the first with so few bits that its product with n is
         // exact.
-        auto const exponent = nearbyint_as_int(x * V(1.44269504f));
-        V const n = to_float(exponent);
-        V const r = multiply_add(n, V(2.12194440e-4f), multiply_add(n, V(-0.693359375f), x));
-        scale = power_of_two<V>(exponent);
-        // expm1(r) = r + r^2 q(r), q by Remez's algorithm for |r| <= log(2) / 2, evaluated in independent
-        // pairs (Estrin's scheme).
-        V const r2 = r * r, q01 = polynomial(r, 0.49999998154f, 0.166665436212f),
-                q23 = polynomial(r, 0.0416671998777f, 0.00836652056784f);
-        V const q = multiply_add(multiply_add(V(0.00138825202682f), r2, q23), r2, q01);
-        rest = multiply_add(q, r2, r);
-    }
-
-    explicit exp_parts(V const& x)
-        requires is_double_batch<V>
-    {
-        // 1.5 * 2^52, to which a number is rounded off as an integer, in the low bits. Where the processor
-        // has no instruction for that, the conversion to integers takes longer than all the rest.
-        V const shift(6755399441055744.0);
-        V const shifted = multiply_add(x, V(1.4426950408889634), shift), n = shifted - shift;
-        V const r =
-            multiply_add(n, V(-1.90821492927058770002e-10), multiply_add(n, V(-0.693147180369123816490), x));
-        using integers = decltype(nearbyint_as_int(x));
-        scale = bits_as<double, V>((bits_as<std::int64_t, integers>(shifted) + integers(1023)) << 52);
-        // As above, in independent groups of four.
-        V const r2 = r * r, r4 = r2 * r2;
-        V const q0 = multiply_add(polynomial(r, 0.04166666666651493, 0.008333333333307118), r2,
-            polynomial(r, 0.5000000000000013, 0.166666666666667));
-        V const q4 = multiply_add(polynomial(r, 2.4801489785876372e-05, 2.7557216131226187e-06), r2,
-            polynomial(r, 0.0013888888947156083, 0.00019841269917571938));
-        V const q8 = polynomial(r, 2.7631339684433234e-07, 2.511791523013135e-08);
-        rest = multiply_add(multiply_add(multiply_add(q8, r4, q4), r4, q0), r2, r);
+        auto const [log_2_high, log_2_low] = parts_of_log_2();
+        V const r = multiply_add(n, V(-log_2_low), multiply_add(n, V(-log_2_high), x)), r2 = r * r;
+        rest = multiply_add(polynomial_of(r, r2), r2, r);
     }
 
     V exp() const { return (V(1) + rest) * scale; }
+    // Of floats up to 88 and doubles up to 709, so that the scale is finite.
     V exp_less_1() const { return multiply_add(scale, rest, scale - V(1)); }
+    V exp_plus_1() const { return multiply_add(scale, rest, scale + V(1)); }
+
+private:
+    static constexpr auto parts_of_log_2()
+    {
+        if constexpr (is_float_batch<V>)
+            return std::pair(0.693359375f, -2.12194440e-4f);
+        else
+            return std::pair(0.693147180369123816490, 1.90821492927058770002e-10);
+    }
+
+    /// Returns q(r) of expm1(r) = r + r^2 q(r), by Remez's algorithm for |r| <= log(2) / 2, evaluated in
+    /// independent groups (Estrin's scheme).
+    static V polynomial_of(V const& r, V const& r2)
+    {
+        if constexpr (is_float_batch<V>) {
+            V const q01 = polynomial(r, 0.49999998154f, 0.166665436212f),
+                    q23 = polynomial(r, 0.0416671998777f, 0.00836652056784f);
+            return multiply_add(multiply_add(V(0.00138825202682f), r2, q23), r2, q01);
+        } else {
+            V const r4 = r2 * r2;
+            V const q0 = multiply_add(polynomial(r, 0.04166666666651493, 0.008333333333307118), r2,
+                polynomial(r, 0.5000000000000013, 0.166666666666667));
+            V const q4 = multiply_add(polynomial(r, 2.4801489785876372e-05, 2.7557216131226187e-06), r2,
+                polynomial(r, 0.0013888888947156083, 0.00019841269917571938));
+            V const q8 = polynomial(r, 2.7631339684433234e-07, 2.511791523013135e-08);
+            return multiply_add(multiply_add(q8, r4, q4), r4, q0);
+        }
+    }
 };
 
 /// True if xsimd's exponentials and logarithms of doubles are wrong: versions before 14 add a number and
@@ -8067,12 +8158,12 @@ V tanh_of(V const& x)
         // For |x| >= 0.5494, that is |tanh(x)| >= 1/2: 1 - 2 / (exp(2 |x|) + 1). Below, where that cancels:
         // |x| + |x|^3 p(x^2), p by Remez's algorithm.
         V const size = abs(x), z = x * x;
-        V const large = V(1) - divide(V(2), exp_parts<V>(min_nan_second(V(20), size + size)).exp() + V(1));
+        V const large = V(1) - divide(V(2), exp_parts<V>(min_nan_second(V(20), size + size)).exp_plus_1());
         V const p = polynomial(z, -0.33332949765f, 0.133208001303f, -0.0526767985362f, 0.0164473737971f);
         return select(size < V(0.5494f), multiply_add(p * z, size, size), large) | bitofsign(x);
     } else if constexpr (is_double_batch<V>) {
         V const size = abs(x), z = x * x;
-        V const large = V(1) - V(2) / (exp_parts<V>(min_nan_second(V(40), size + size)).exp() + V(1));
+        V const large = V(1) - V(2) / exp_parts<V>(min_nan_second(V(40), size + size)).exp_plus_1();
         V const z2 = z * z, z4 = z2 * z2;
         V const p0 = multiply_add(polynomial(z, -0.05396825387980377, 0.021869486060738432), z2,
             polynomial(z, -0.3333333333333237, 0.13333333333176614));
@@ -8134,8 +8225,8 @@ V sigmoid_times_tanh(V const& x, V const& y)
     if constexpr (detail::is_float_batch<V>) {
         using detail::abs;
         V const size = min_nan_second(V(10), abs(y)); // tanh(10) rounds to 1
-        V const e = detail::exp_parts<V>(size + size).exp_less_1();
-        return divide(e, (V(1) + detail::exp_of(-x)) * (V(2) + e)) | bitofsign(y);
+        detail::exp_parts<V> const e(size + size);
+        return divide(e.exp_less_1(), (V(1) + detail::exp_of(-x)) * e.exp_plus_1()) | bitofsign(y);
     } else
         return sigmoid{}(x)*tanh{}(y);
 }
@@ -8387,52 +8478,12 @@ struct gate {
 } // namespace xloom::inline XLOOM_ABI::kernel
 
 // ==== xloom/detail/kernel/batches.hpp ====
-// Traits of numbers and SIMD batches for code that takes both, and further functions of them: item by item
-// where xsimd's are wrong.
+// Further functions of numbers and SIMD batches, for code that takes both: item by item where xsimd's are
+// wrong.
 
 XLOOM_BEGIN_FALSE_UNINITIALIZED
 
 namespace xloom::inline XLOOM_ABI::kernel {
-
-/// True for a SIMD batch of any item type.
-template <class V>
-inline constexpr bool is_batch = false;
-/// True for the result of a comparison of batches.
-template <class V>
-inline constexpr bool is_mask = false;
-
-namespace detail {
-
-template <class V>
-struct item_of_batch {
-    using type = V;
-};
-
-} // namespace detail
-
-#ifndef XLOOM_NO_SIMD
-template <class T, class Arch>
-inline constexpr bool is_batch<xsimd::batch<T, Arch>> = true;
-template <class T, class Arch>
-inline constexpr bool is_mask<xsimd::batch_bool<T, Arch>> = true;
-
-namespace detail {
-
-template <class T, class Arch>
-struct item_of_batch<xsimd::batch<T, Arch>> {
-    using type = T;
-};
-template <class T, class Arch>
-struct item_of_batch<xsimd::batch_bool<T, Arch>> {
-    using type = T;
-};
-
-} // namespace detail
-#endif
-
-/// The item type of a batch or mask; of a number its own type.
-template <class V>
-using batch_item_t = typename detail::item_of_batch<V>::type;
 
 /// Returns the first item of a batch of T.
 template <class T>
@@ -8464,18 +8515,15 @@ V item_by_item(F const& f, V const& first, Vs const&... others)
 
 namespace detail {
 
-/// Returns y * 2^n, n being x / log(2) rounded to an integer, of doubles; x in [-746, 710].
+/// Returns exp(x) = y * 2^n, with n = x / log(2) rounded to an integer and y = 1 + rest of exp_parts. 2^n may
+/// be subnormal or infinite.
 template <class V>
 V times_power_of_two(V const& y, V const& x)
 {
-    V const shift(6755399441055744.0); // as in exp_parts
-    V const n = multiply_add(x, V(1.4426950408889634), shift) - shift;
-    using integers = decltype(nearbyint_as_int(x));
-    auto const power = [](V const& shifted) {
-        return bits_as<double, V>((bits_as<std::int64_t, integers>(shifted) + integers(1023)) << 52);
-    };
-    V const half = multiply_add(n, V(0.5), shift); // 2^n = 2^half 2^(n - half)
-    return y * power(half) * power((n - (half - shift)) + shift);
+    using T = batch_item_t<V>;
+    V const shift(rounding_shift<V>), n = shifted_integer<V>(x, inverse_log_2<V>) - shift;
+    V const half = shifted_integer<V>(n, T(0.5)); // 2^n = 2^half 2^(n - half), each of which is normal
+    return y * power_of_two(half) * power_of_two((n - (half - shift)) + shift);
 }
 
 } // namespace detail
@@ -8486,15 +8534,10 @@ V times_power_of_two(V const& y, V const& x)
 template <class V>
 V full_exp(V const& x)
 {
-    if constexpr (detail::is_float_batch<V>) {
-        V const limited = max_nan_second(V(-104), min_nan_second(V(89), x));
-        auto const exponent = nearbyint_as_int(limited * V(1.44269504f));
-        using ints = std::remove_const_t<decltype(exponent)>;
-        ints const half = exponent >> 1; // 2^n = 2^half 2^(n - half), each of which is a normal number
-        V const rest = detail::exp_parts<V>(limited).rest;
-        return (V(1) + rest) * detail::power_of_two<V>(half) * detail::power_of_two<V>(ints(exponent - half));
-    } else if constexpr (detail::is_double_batch<V>) {
-        V const limited = max_nan_second(V(-746), min_nan_second(V(710), x));
+    if constexpr (detail::is_float_batch<V> || detail::is_double_batch<V>) {
+        constexpr bool is_float = detail::is_float_batch<V>;
+        V const least(is_float ? -104 : -746), most(is_float ? 89 : 710);
+        V const limited = max_nan_second(least, min_nan_second(most, x));
         return detail::times_power_of_two(V(1) + detail::exp_parts<V>(limited).rest, limited);
     } else if constexpr (is_batch<V>) {
         return item_by_item([](auto each) { return std::exp(each); }, x);
@@ -8606,19 +8649,6 @@ V rounded(V product)
 {
     product.data = xloom::detail::uncombined(product.data);
     return product;
-}
-
-/// The unsigned integer that has the bits of a float or a double.
-template <class V>
-using word_t = std::conditional_t<sizeof(batch_item_t<V>) == 4, std::uint32_t, std::uint64_t>;
-
-template <class V>
-inline constexpr int fraction_bits = std::numeric_limits<batch_item_t<V>>::digits - 1;
-
-template <class V>
-batch_t<word_t<V>> words_of(V const& x)
-{
-    return bits_as<word_t<V>, batch_t<word_t<V>>>(x);
 }
 
 /// A decomposition x = 2^exponent * (1 + rest), with 1 + rest in [sqrt(1/2), sqrt(2)). Of normal numbers
@@ -20073,7 +20103,7 @@ bool prefers_small_steps(Weights const& weights, batch_operands<Item> const& ope
 template <class Item, class Weights, class States>
 void run_small_row(Weights const& weights, States const& states, batch_operands<Item> const& operands)
 {
-    flush_subnormals const flushing;
+    subnormal_mode<raised_flags::dropped> const flushing(flush_bits);
     std::size_t const H = operands.widths.H;
     for (std::size_t d = 0; d < operands.widths.D; ++d) {
         auto const& p = detail::parameters_of(weights, d);
@@ -20180,12 +20210,12 @@ struct recurrent_states {
 template <class Family, class Item>
 auto named_inputs(tensor_ref<Item const> const& X, typename Family::template start<Item> const& start)
 {
-    operand_memory const x = named("X", X), lengths = named("sequence_lens", start.sequence_lens),
-                         h = named("initial_h", start.initial_h);
     if constexpr (Family::has_c)
-        return std::array{x, lengths, h, named("initial_c", start.initial_c)};
+        return std::array{named("X", X), named("sequence_lens", start.sequence_lens),
+            named("initial_h", start.initial_h), named("initial_c", start.initial_c)};
     else
-        return std::array{x, lengths, h};
+        return std::array{
+            named("X", X), named("sequence_lens", start.sequence_lens), named("initial_h", start.initial_h)};
 }
 
 /// Returns the shape of the initial c, if the family has it and it is given.
@@ -20198,47 +20228,50 @@ shape_ref shape_of_initial_c(Start const& start)
         return {};
 }
 
-/// Checks the inputs of a call, and returns the sizes of its batch.
+/// The sizes of a checked call, and the shapes that they give its states and outputs.
+struct call_sizes {
+    recurrent_widths const& widths;
+    batch_sizes batch;
+    recurrent_shapes shapes;
+
+    std::string describe() const { return detail::describe(widths, batch); }
+};
+
+/// Checks the inputs of a call, and returns its sizes.
 template <class Family, class Item>
-batch_sizes check_call(std::string_view op, tensor_ref<Item const> const& X,
+call_sizes check_call(std::string_view op, tensor_ref<Item const> const& X,
     recurrent_weights<Family, Item> const& weights, typename Family::template start<Item> const& start,
     std::span<operand_memory const> inputs)
 {
     check_ranks(op, inputs);
-    batch_sizes const batch = check_X(op, X.shape(), weights.sizes(), weights.layout());
-    check_states(op, shapes_of_outputs(weights.sizes(), batch, weights.layout()),
-        shape_if_given(start.initial_h), shape_of_initial_c<Family>(start),
-        [&] { return describe(weights.sizes(), batch); });
+    recurrent_widths const& widths = weights.sizes();
+    batch_sizes const batch = check_X(op, X.shape(), widths, weights.layout());
+    call_sizes const sizes{widths, batch, shapes_of_outputs(widths, batch, weights.layout())};
+    check_states(op, sizes.shapes, shape_if_given(start.initial_h), shape_of_initial_c<Family>(start),
+        [&] { return sizes.describe(); });
     check_lengths(op, "sequence_lens", start.sequence_lens, batch.N, "T", batch.T);
-    return batch;
+    return sizes;
 }
 
-/// Checks the outputs of a call. `describe_sizes` returns the sizes that an error cites.
-template <class Family, class Item, class Describe>
-void check_call_outputs(std::string_view op, recurrent_shapes const& shapes, Describe const& describe_sizes,
-    std::span<operand_memory const> inputs, typename Family::template outputs<Item> const& outputs)
-{
-    using requirement = output_requirement<Item>;
-    requirement const Y{"Y", shapes.symbolic_Y, shapes.Y, outputs.Y},
-        Y_h{"Y_h", shapes.symbolic_h, shapes.h, outputs.Y_h, "initial_h"};
-    if constexpr (Family::has_c)
-        check_outputs<Item>(op, describe_sizes,
-            std::array{Y, Y_h, requirement{"Y_c", shapes.symbolic_c, shapes.c, outputs.Y_c, "initial_c"}},
-            inputs);
-    else
-        check_outputs<Item>(op, describe_sizes, std::array{Y, Y_h}, inputs);
-}
-
-/// Checks the outputs of a call of one layer.
-template <class Family, class Item>
-void check_call_outputs(std::string_view op, recurrent_weights<Family, Item> const& weights,
-    batch_sizes const& batch, std::span<operand_memory const> inputs,
+/// Checks the outputs of a call or a stack of such sizes.
+template <class Family, class Item, class Sizes>
+void check_call_outputs(std::string_view op, Sizes const& sizes, std::span<operand_memory const> inputs,
     typename Family::template outputs<Item> const& outputs)
 {
-    recurrent_widths const& sizes = weights.sizes();
-    check_call_outputs<Family, Item>(
-        op, shapes_of_outputs(sizes, batch, weights.layout()), [&] { return describe(sizes, batch); }, inputs,
-        outputs);
+    using requirement = output_requirement<Item>;
+    recurrent_shapes const& shapes = sizes.shapes;
+    auto const describe = [&] { return sizes.describe(); };
+    if constexpr (Family::has_c)
+        check_outputs<Item>(op, describe,
+            std::array{requirement{"Y", shapes.symbolic_Y, shapes.Y, outputs.Y},
+                requirement{"Y_h", shapes.symbolic_h, shapes.h, outputs.Y_h, "initial_h"},
+                requirement{"Y_c", shapes.symbolic_c, shapes.c, outputs.Y_c, "initial_c"}},
+            inputs);
+    else
+        check_outputs<Item>(op, describe,
+            std::array{requirement{"Y", shapes.symbolic_Y, shapes.Y, outputs.Y},
+                requirement{"Y_h", shapes.symbolic_h, shapes.h, outputs.Y_h, "initial_h"}},
+            inputs);
 }
 
 /// Returns the outputs of a call, not set.
@@ -20282,10 +20315,10 @@ typename Family::template result<Item> run_recurrent_call(std::string_view op,
     tensor_ref<Item const> const& X, recurrent_weights<Family, Item> const& weights,
     typename Family::template start<Item> const& start, Env&... env)
 {
-    batch_sizes const batch =
+    call_sizes const sizes =
         check_call<Family, Item>(op, X, weights, start, named_inputs<Family, Item>(X, start));
-    auto result = make_result<Family, Item>(shapes_of_outputs(weights.sizes(), batch, weights.layout()));
-    run_call<Family, Item>(X, weights, batch, start, refs_to<Family, Item>(result), env...);
+    auto result = make_result<Family, Item>(sizes.shapes);
+    run_call<Family, Item>(X, weights, sizes.batch, start, refs_to<Family, Item>(result), env...);
     return result;
 }
 
@@ -20327,9 +20360,9 @@ void run_recurrent_into(std::string_view op, tensor_ref<Item const> const& X,
 {
     if constexpr (satisfied<policy_and_workspace<recurrent_workspace<Item>, Env...>>()) {
         auto const inputs = named_inputs<Family, Item>(X, start);
-        batch_sizes const batch = check_call<Family, Item>(op, X, weights, start, inputs);
-        check_call_outputs<Family, Item>(op, weights, batch, inputs, outputs);
-        run_call<Family, Item>(X, weights, batch, start, outputs, env...);
+        call_sizes const sizes = check_call<Family, Item>(op, X, weights, start, inputs);
+        check_call_outputs<Family, Item>(op, sizes, inputs, outputs);
+        run_call<Family, Item>(X, weights, sizes.batch, start, outputs, env...);
     }
 }
 
@@ -20550,7 +20583,7 @@ template <class Item>
 batch_sizes check_attn_lstm_call(std::string_view op, tensor_ref<Item const> const& X,
     recurrent_weights<attn_lstm_family, Item> const& weights, attn_lstm_start<Item> const& start)
 {
-    batch_sizes batch = check_call(op, X, weights, start, named_attn_lstm_inputs(X, start));
+    batch_sizes batch = check_call(op, X, weights, start, named_attn_lstm_inputs(X, start)).batch;
     batch.S =
         check_memory(op, weights.sizes(), batch.N, shape_if_given(start.M), start.memory_seq_lens.is_given(),
             shape_if_given(start.initial_attention), shape_if_given(start.initial_alignment));
@@ -27016,8 +27049,9 @@ void run_forward_into(std::string_view op, tensor_ref<Item const> const& X,
     if constexpr (satisfied<policy_and_workspace<recurrent_workspace<Item>, Env...>>()) {
         check_recorded_weights(op, weights);
         auto const inputs = named_inputs<Family, Item>(X, start);
-        batch_sizes const batch = check_call<Family, Item>(op, X, weights, start, inputs);
-        check_call_outputs<Family, Item>(op, weights, batch, inputs, outputs);
+        call_sizes const sizes = check_call<Family, Item>(op, X, weights, start, inputs);
+        check_call_outputs<Family, Item>(op, sizes, inputs, outputs);
+        batch_sizes const& batch = sizes.batch;
         std::int64_t const layout = weights.layout();
         batch_operands<Item> const operands{batch, weights.sizes(), weights.direction(), {X, layout},
             {outputs.Y, layout}, &start.sequence_lens};
@@ -46719,13 +46753,8 @@ sized_operand sized(
 }
 
 template <std::size_t Count>
-void check_step(std::string_view op, sized_operand const (&operands)[Count])
+[[noreturn]] XLOOM_COLD void fail_step(std::string_view op, sized_operand const (&operands)[Count])
 {
-    bool is_right = true;
-    for (sized_operand const& each : operands)
-        is_right &= each.actual == each.expected && each.is_contiguous;
-    if (is_right) [[likely]]
-        return;
     for (sized_operand const& each : operands)
         check_rank(op, each.operand, each.rank);
     fact_list wrong;
@@ -46741,6 +46770,17 @@ void check_step(std::string_view op, sized_operand const (&operands)[Count])
             wrong.add(each.operand, " is not");
     fail<shape_error>(
         op, ": the operands of a step must be contiguous and row-major, but ", wrong, ". Copy it first.");
+}
+
+/// Requires the sizes of a step's operands.
+///
+/// Why inlined: only an error then has the operands in memory, whose writes took as long as a tenth of a step
+/// of 40 units.
+template <class... Operands>
+XLOOM_ALWAYS_INLINE inline void check_step(std::string_view op, Operands const&... operands)
+{
+    if (!((operands.actual == operands.expected && operands.is_contiguous) && ...)) [[unlikely]]
+        fail_step(op, {operands...});
 }
 
 /// The rows of a cell, and memory for the inputs of a step and their sums.
@@ -46854,7 +46894,7 @@ public:
     {
         if constexpr (satisfied<cell_state<Item, Hidden>, cell_input<Item, Element>,
                           cell_state<Item, Output>>()) {
-            check_step(Family::cell_name, {sized_h("h", h), sized_x(x_t), sized_h("y_t", y_t)});
+            check_step(Family::cell_name, sized_h("h", h), sized_x(x_t), sized_h("y_t", y_t));
             step(detail::first_item(h), nullptr, detail::first_item(x_t), detail::first_item(y_t));
         }
     }
@@ -46875,9 +46915,8 @@ public:
     {
         if constexpr (satisfied<cell_state<Item, Hidden>, cell_state<Item, Cell>, cell_input<Item, Element>,
                           cell_state<Item, Output>>()) {
-            check_step(
-                Family::cell_name, {sized_h("h", h), detail::sized("c", "N H", N_ * weights_.sizes().H, c),
-                                       sized_x(x_t), sized_h("y_t", y_t)});
+            check_step(Family::cell_name, sized_h("h", h),
+                detail::sized("c", "N H", N_ * weights_.sizes().H, c), sized_x(x_t), sized_h("y_t", y_t));
             step(detail::first_item(h), detail::first_item(c), detail::first_item(x_t),
                 detail::first_item(y_t));
         }
@@ -46904,7 +46943,7 @@ private:
 
     void step(Item* h, Item* c, Item const* x_t, Item* y_t)
     {
-        flush_subnormals const flushing;
+        subnormal_mode<raised_flags::dropped> const flushing(flush_bits);
         if constexpr (std::is_same_v<T, Item>)
             if (small_step_ != nullptr && N_ == 1)
                 return small_step_(detail::parameters_of(weights_, d_), h, c, x_t, y_t);
@@ -47167,11 +47206,10 @@ public:
                           detail::cell_state<Item, Attention>, detail::cell_state<Item, Alignment>,
                           detail::cell_input<Item, Element>, detail::cell_state<Item, Output>>()) {
             std::size_t const H = weights_.sizes().H, I = weights_.sizes().I, C = weights_.sizes().C;
-            detail::check_step(name,
-                {detail::sized("h", "N H", N_ * H, h), detail::sized("c", "N H", N_ * H, c),
-                    detail::sized("attention", "N C", N_ * C, attention),
-                    detail::sized("alignment", "N S", N_ * S_, alignment),
-                    detail::sized("x_t", "N I", N_ * I, x_t), detail::sized("y_t", "N H", N_ * H, y_t)});
+            detail::check_step(name, detail::sized("h", "N H", N_ * H, h),
+                detail::sized("c", "N H", N_ * H, c), detail::sized("attention", "N C", N_ * C, attention),
+                detail::sized("alignment", "N S", N_ * S_, alignment),
+                detail::sized("x_t", "N I", N_ * I, x_t), detail::sized("y_t", "N H", N_ * H, y_t));
             step(detail::first_item(h), detail::first_item(c), detail::first_item(attention),
                 detail::first_item(alignment), detail::first_item(x_t), detail::first_item(y_t));
         }
@@ -47708,27 +47746,26 @@ void check_layers(std::string_view op, stack_layers<Family, Item> layers)
     }
 }
 
-/// The sizes of a checked stack.
+/// Returns the shapes of a stack's Y and of the states of all layers. `states` are the widths of a layer but
+/// for D, which is L D.
+inline recurrent_shapes shapes_of_stack(recurrent_widths const& layer, recurrent_widths const& states,
+    batch_sizes const& batch, std::int64_t layout)
+{
+    recurrent_shapes all = shapes_of_outputs(states, batch, layout);
+    all.Y = shapes_of_outputs(layer, batch, layout).Y;
+    all.symbolic_c = layout == 0 ? "[L D, N, H]" : "[N, L D, H]";
+    all.symbolic_h = !layer.projects ? all.symbolic_c : layout == 0 ? "[L D, N, K]" : "[N, L D, K]";
+    return all;
+}
+
+/// The sizes of a checked stack, and the shapes that they give its states and outputs.
 struct stack_sizes {
     batch_sizes batch;
-    recurrent_widths layer;  ///< but I, which is that of the first layer
-    recurrent_widths states; ///< of all layers: D is L D
-    std::int64_t layout;
+    recurrent_widths const& layer; ///< but I, which is that of the first layer
+    std::size_t layers;
+    recurrent_shapes shapes;
 
-    recurrent_shapes shapes() const
-    {
-        recurrent_shapes all = shapes_of_outputs(layer, batch, layout);
-        recurrent_shapes const of_states = shapes_of_outputs(states, batch, layout);
-        all.h = of_states.h;
-        all.c = of_states.c;
-        all.symbolic_c = layout == 0 ? "[L D, N, H]" : "[N, L D, H]";
-        all.symbolic_h = !layer.projects ? all.symbolic_c : layout == 0 ? "[L D, N, K]" : "[N, L D, K]";
-        return all;
-    }
-    std::string describe() const
-    {
-        return concat("L = ", states.D / layer.D, ", ", detail::describe(layer, batch));
-    }
+    std::string describe() const { return concat("L = ", layers, ", ", detail::describe(layer, batch)); }
 };
 
 /// Checks the layers and inputs of a stack.
@@ -47740,12 +47777,15 @@ stack_sizes check_stack(std::string_view op, tensor_ref<Item const> const& X,
     check_layers<Family, Item>(op, layers);
     check_ranks(op, inputs);
     recurrent_widths const& first = layers[0].sizes();
-    stack_sizes sizes{check_X(op, X.shape(), first, layers[0].layout()), first, first, layers[0].layout()};
-    sizes.states.D *= layers.size();
-    check_rows(op, sizes.states, sizes.batch.N);
-    check_states(op, sizes.shapes(), shape_if_given(start.initial_h), shape_of_initial_c<Family>(start),
+    std::int64_t const layout = layers[0].layout();
+    batch_sizes const batch = check_X(op, X.shape(), first, layout);
+    recurrent_widths states = first;
+    states.D *= layers.size();
+    check_rows(op, states, batch.N);
+    stack_sizes const sizes{batch, first, layers.size(), shapes_of_stack(first, states, batch, layout)};
+    check_states(op, sizes.shapes, shape_if_given(start.initial_h), shape_of_initial_c<Family>(start),
         [&] { return sizes.describe(); });
-    check_lengths(op, "sequence_lens", start.sequence_lens, sizes.batch.N, "T", sizes.batch.T);
+    check_lengths(op, "sequence_lens", start.sequence_lens, batch.N, "T", batch.T);
     return sizes;
 }
 
@@ -47770,7 +47810,7 @@ typename Family::template result<Item> run_stack_call(std::string_view op, tenso
         start_type const& from = detail::options_of<start_type>(start);
         stack_sizes const sizes =
             check_stack<Family, Item>(op, X, layers, from, named_inputs<Family, Item>(X, from));
-        auto result = make_result<Family, Item>(sizes.shapes());
+        auto result = make_result<Family, Item>(sizes.shapes);
         run_stack<Family, Item>(X, layers, sizes.batch, from, refs_to<Family, Item>(result), start, env...);
         return result;
     } else {
@@ -47787,8 +47827,7 @@ void run_stack_into(std::string_view op, tensor_ref<Item const> const& X, stack_
     if constexpr (satisfied<policy_and_workspace<stack_workspace<Item>, Env...>>()) {
         auto const inputs = named_inputs<Family, Item>(X, start);
         stack_sizes const sizes = check_stack<Family, Item>(op, X, layers, start, inputs);
-        check_call_outputs<Family, Item>(
-            op, sizes.shapes(), [&] { return sizes.describe(); }, inputs, outputs);
+        check_call_outputs<Family, Item>(op, sizes, inputs, outputs);
         run_stack<Family, Item>(X, layers, sizes.batch, start, outputs, env...);
     }
 }
