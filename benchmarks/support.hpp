@@ -216,6 +216,16 @@ benchmark::UserCounters counters_of(Operands const& operands)
             {"call", seconds_each(1)}, {"iteration", seconds_each(static_cast<double>(operands.iterations))}};
 }
 
+/// Waits until the last series' threads spin no more, waiting for work, and until those of `run` are on cores
+/// of their own: some begin on that of the calling thread.
+inline void settle_threads(std::function<void()> const& run)
+{
+    using std::chrono::milliseconds, std::chrono::steady_clock;
+    std::this_thread::sleep_for(milliseconds(100));
+    for (auto const begin = steady_clock::now(); steady_clock::now() - begin < milliseconds(100);)
+        run();
+}
+
 /// Registers the series of a case as work/impl:..., or work/threads:2/impl:... Its operands are made, and the
 /// results compared, before the first of them is timed, and freed when another case starts. With threads
 /// wall-clock time counts, else processor time.
@@ -229,8 +239,8 @@ void add_case(std::string const& work, Make make, std::vector<series<Operands>> 
             (name + "/impl:" + all[i].impl).c_str(), [=](benchmark::State& state) {
                 Operands& operands = open(name, make, all, threads);
                 auto const& run = current.runs[i];
-                if (threads > 1) // the last series' threads may still spin, waiting for more work
-                    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+                if (threads > 1)
+                    settle_threads(run);
                 for (auto _ : state) {
                     run();
                     benchmark::ClobberMemory();
