@@ -11,7 +11,8 @@ import zlib
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-scratch = Path(tempfile.mkdtemp())
+folder = tempfile.TemporaryDirectory()
+scratch = Path(folder.name)
 
 link = subprocess.run([ROOT / "scripts/compiler-explorer", "some-account"], check=True, capture_output=True, text=True).stdout.strip()
 prefix = "https://godbolt.org/clientstate/"
