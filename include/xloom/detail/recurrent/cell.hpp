@@ -160,8 +160,8 @@ template <std::size_t Count>
 
 /// Requires the sizes of a step's operands.
 ///
-/// Why inlined: only an error then has the operands in memory, whose writes took as long as a tenth of a step
-/// of 40 units.
+/// Why inlined: a function would take the operands in memory; to write them took a tenth of a step of 40
+/// units.
 template <class... Operands>
 XLOOM_ALWAYS_INLINE inline void check_step(std::string_view op, Operands const&... operands)
 {

@@ -161,12 +161,12 @@ struct recurrent_states {
 template <class Family, class Item>
 auto named_inputs(tensor_ref<Item const> const& X, typename Family::template start<Item> const& start)
 {
+    operand_memory const x = named("X", X), lengths = named("sequence_lens", start.sequence_lens),
+                         h = named("initial_h", start.initial_h);
     if constexpr (Family::has_c)
-        return std::array{named("X", X), named("sequence_lens", start.sequence_lens),
-            named("initial_h", start.initial_h), named("initial_c", start.initial_c)};
+        return std::array{x, lengths, h, named("initial_c", start.initial_c)};
     else
-        return std::array{
-            named("X", X), named("sequence_lens", start.sequence_lens), named("initial_h", start.initial_h)};
+        return std::array{x, lengths, h};
 }
 
 /// Returns the shape of the initial c, if the family has it and it is given.
@@ -212,17 +212,14 @@ void check_call_outputs(std::string_view op, Sizes const& sizes, std::span<opera
     using requirement = output_requirement<Item>;
     recurrent_shapes const& shapes = sizes.shapes;
     auto const describe = [&] { return sizes.describe(); };
+    requirement const Y{"Y", shapes.symbolic_Y, shapes.Y, outputs.Y},
+        Y_h{"Y_h", shapes.symbolic_h, shapes.h, outputs.Y_h, "initial_h"};
     if constexpr (Family::has_c)
         check_outputs<Item>(op, describe,
-            std::array{requirement{"Y", shapes.symbolic_Y, shapes.Y, outputs.Y},
-                requirement{"Y_h", shapes.symbolic_h, shapes.h, outputs.Y_h, "initial_h"},
-                requirement{"Y_c", shapes.symbolic_c, shapes.c, outputs.Y_c, "initial_c"}},
+            std::array{Y, Y_h, requirement{"Y_c", shapes.symbolic_c, shapes.c, outputs.Y_c, "initial_c"}},
             inputs);
     else
-        check_outputs<Item>(op, describe,
-            std::array{requirement{"Y", shapes.symbolic_Y, shapes.Y, outputs.Y},
-                requirement{"Y_h", shapes.symbolic_h, shapes.h, outputs.Y_h, "initial_h"}},
-            inputs);
+        check_outputs<Item>(op, describe, std::array{Y, Y_h}, inputs);
 }
 
 /// Returns the outputs of a call, not set.
