@@ -188,6 +188,8 @@ int main(int argc, char** argv)
     add_maxima(10'000'000);
     add_sums<float, 2>("f32/shape:1000x1000/axis:1", {1000, 1000}, 1);
     add_sums<float, 2>("f32/shape:1000x1000/axis:0", {1000, 1000}, 0);
+    add_sums<float, 2>("f32/shape:100000x10/axis:1", {100'000, 10}, 1);
+    add_sums<float, 2>("f32/shape:300000x3/axis:1", {300'000, 3}, 1);
     add_case("associative_scan/matrices/n:20000", make_matrices,
         std::vector<series<matrix_operands>>{{"hand", hand_matrices}, {"xloom", scan_matrices}});
     add_case("associative_scan/matrices/n:20000", make_matrices,

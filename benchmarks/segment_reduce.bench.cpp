@@ -1,4 +1,4 @@
-// Compares segment_reduce_into with a loop over the segments (impl:hand).
+// Compares segment_reduce_into and segment_scan_into with a loop over the segments (impl:hand).
 
 #include <xloom/interop/tbb.hpp>
 #include <xloom/parallel/segment_reduce.hpp>

@@ -29,6 +29,16 @@ splits_tensor uneven_splits()
     return splits_of({0, 1, 2, 3, 5, 8, 15, 0, 16, 17, 31, 33, 255, 256, 257, 513, 13, 0});
 }
 
+/// Segments of at most 23 rows, more than a buffer of results holds.
+splits_tensor short_segments()
+{
+    auto splits = splits_tensor::from_shape({401});
+    splits(0) = 0;
+    for (std::size_t s = 0; s < 400; ++s)
+        splits(s + 1) = splits(s) + static_cast<std::int64_t>(s * 7 % 24);
+    return splits;
+}
+
 /// Requires y [N, C] to hold the textbook's scans of the segments of x, column by column.
 template <class T, class Op>
 void require_textbook(xt::xarray<T> const& x, splits_tensor const& splits, xt::xarray<T> const& y,
@@ -53,9 +63,8 @@ void require_textbook(xt::xarray<T> const& x, splits_tensor const& splits, xt::x
 }
 
 template <class T, class Op>
-void compare(Op const& op, T const& identity)
+void compare(Op const& op, T const& identity, splits_tensor const& splits = uneven_splits())
 {
-    splits_tensor const splits = uneven_splits();
     auto const rows = static_cast<std::size_t>(splits(splits.size() - 1));
     for (std::size_t const columns : std::initializer_list<std::size_t>{1, 3, 18})
         for (bool const is_column_major : {false, true})
@@ -88,6 +97,8 @@ void compare(Op const& op, T const& identity)
 TEST_CASE("segment_scan: the rule on bits, reductions")
 {
     compare<float>(xloom::reduce_add, 0.0f);
+    compare<float>(xloom::reduce_add, 0.0f, short_segments());
+    compare<float>(xloom::reduce_mul, 1.0f, short_segments());
     compare<double>(xloom::reduce_max, -std::numeric_limits<double>::infinity());
     compare<std::int32_t>(xloom::reduce_mul, 1);
     compare<xloom::float16>(xloom::reduce_add, xloom::float16(0));

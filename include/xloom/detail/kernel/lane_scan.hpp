@@ -34,25 +34,25 @@ XLOOM_ALWAYS_INLINE inline void combine_with_lower_half(V* group, Op const& op)
 }
 
 template <std::size_t Half, class V, class Op, std::size_t... I>
-XLOOM_ALWAYS_INLINE inline void scan_whole_group(V* group, Op const& op, std::index_sequence<I...> all)
+XLOOM_ALWAYS_INLINE inline void scan_group(V* group, Op const& op, std::index_sequence<I...> all)
 {
-    if constexpr (Half < elements_per_group) {
+    if constexpr (Half < sizeof...(I)) {
         (detail::combine_with_lower_half<Half, I>(group, op), ...);
-        detail::scan_whole_group<2 * Half>(group, op, all);
+        detail::scan_group<2 * Half>(group, op, all);
     }
 }
 
 } // namespace detail
 
-/// Replaces the elements of a group by their prefixes. In each step the upper half of every 2, 4, 8, 16
-/// elements takes the last one of the lower half before it (Sklansky's network).
-template <class V, class Op>
+/// Replaces the first `Count` elements of a group by their prefixes. In each step the upper half of every 2,
+/// 4, 8, 16 elements takes the last one of the lower half before it (Sklansky's network).
+template <std::size_t Count, class V, class Op>
 XLOOM_ALWAYS_INLINE inline void scan_group(V* group, Op const& op)
 {
-    detail::scan_whole_group<1>(group, op, std::make_index_sequence<elements_per_group>{});
+    detail::scan_group<1>(group, op, std::make_index_sequence<Count>{});
 }
 
-/// Replaces the first `count` elements of a group by their prefixes, in the same steps.
+/// Replaces the first `count` elements, in the same steps.
 template <class V, class Op>
 void scan_group(V* group, std::size_t count, Op const& op)
 {
@@ -206,6 +206,14 @@ public:
         }
         *before = scan<output::inclusive>(block, *before);
     }
+    /// Writes the results of a sequence of one group.
+    XLOOM_ALWAYS_INLINE void scan_only_group() const
+    {
+        if constexpr (requires { Ops::neutral(); })
+            if (exclusive_)
+                return scan_only_group<output::exclusive>();
+        scan_only_group<output::inclusive>();
+    }
     void finish(std::size_t block, value_type* before, bool = true) const { scan(block, before); }
 
     void reduce(std::size_t block, value_type* total) const
@@ -319,11 +327,11 @@ private:
         return g;
     }
     /// Loads a group of which the sequence has only `count` elements.
-    group load(std::size_t begin, std::size_t count) const
+    XLOOM_ALWAYS_INLINE group load(std::size_t begin, std::size_t count) const
     {
         group g;
         for (std::size_t i = 0; i < vectors; ++i)
-            g.v[i] = access_.load_first(begin + i * lanes, count < i * lanes ? 0 : count - i * lanes);
+            g.v[i] = access_.load_first(begin + i * lanes, count - (std::min)(count, i * lanes));
         return g;
     }
     XLOOM_ALWAYS_INLINE void store(std::size_t begin, group const& g) const
@@ -331,10 +339,10 @@ private:
         for (std::size_t i = 0; i < vectors; ++i)
             access_.store(begin + i * lanes, g.v[i]);
     }
-    void store(std::size_t begin, group const& g, std::size_t count) const
+    XLOOM_ALWAYS_INLINE void store(std::size_t begin, group const& g, std::size_t count) const
     {
-        for (std::size_t i = 0; i < vectors && i * lanes < count; ++i)
-            access_.store_first(begin + i * lanes, g.v[i], count - i * lanes);
+        for (std::size_t i = 0; i < vectors; ++i)
+            access_.store_first(begin + i * lanes, g.v[i], count - (std::min)(count, i * lanes));
     }
 
     /// True if a condition on elements and their results is true for all of a group.
@@ -405,18 +413,39 @@ private:
         }
         if (last == end)
             return Ops::first_lane(base);
-        group const x = load(last, end - last);
+        scan_last_group<Output>(last, end, base);
+        return before; // nobody reads it
+    }
+
+    template <output Output>
+    XLOOM_ALWAYS_INLINE void scan_only_group() const
+    {
+        value_type const before = initial(0);
+        if constexpr (is_ordered)
+            if (!rule::is_safe_start(before)) {
+                scan_in_order<Output>(0, length_, before, true);
+                return;
+            }
+        scan_last_group<Output>(0, length_, Ops::broadcast(before));
+    }
+
+    /// Writes the results of the last group of a sequence, which follows `base`.
+    template <output Output>
+    XLOOM_ALWAYS_INLINE void scan_last_group(std::size_t begin, std::size_t end, vector const& base) const
+    {
+        group const x = load(begin, end - begin);
         group g = x;
         g.scan();
         g.append_to(base);
         if constexpr (is_ordered)
-            if (!are_safe(x, g, end - last))
-                return scan_in_order<Output>(last, end, Ops::first_lane(base), false);
+            if (!are_safe(x, g, end - begin)) {
+                scan_in_order<Output>(begin, end, Ops::first_lane(base), false);
+                return;
+            }
         if constexpr (Output == output::exclusive)
             g.shift_in(base);
         if constexpr (Output != output::none)
-            store(last, g, end - last);
-        return before; // nobody reads it
+            store(begin, g, end - begin);
     }
 
     /// Writes the results of the rest of a block: in order from the first one on that is not safe. Returns

@@ -13,6 +13,7 @@
 #include <xloom/detail/core/policy.hpp>
 #include <xloom/detail/core/tuning.hpp>
 #include <xloom/detail/kernel/simd.hpp>
+#include <xloom/detail/kernel/with_count.hpp>
 
 namespace xloom::inline XLOOM_ABI::kernel {
 
@@ -225,16 +226,6 @@ template <class T>
 struct interleaved_rows {
     T const* first;
 };
-
-/// Calls f with `count` as a compile-time constant. Requires Least <= count <= Most.
-template <std::size_t Least, std::size_t Most, class F>
-void with_count(std::size_t count, F const& f)
-{
-    if constexpr (Least < Most)
-        if (count < Most)
-            return with_count<Least, Most - 1>(count, f);
-    f(std::integral_constant<std::size_t, Most>());
-}
 
 /// True for numbers whose matrices may be stored otherwise than as panels of them.
 template <class T>

@@ -10,6 +10,7 @@
 #include <xloom/detail/core/compiler.hpp>
 #include <xloom/detail/kernel/lane_scan.hpp>
 #include <xloom/detail/kernel/lanes.hpp>
+#include <xloom/detail/kernel/with_count.hpp>
 
 namespace xloom::inline XLOOM_ABI::kernel {
 
@@ -26,16 +27,6 @@ XLOOM_ALWAYS_INLINE inline auto unrolled_tree(Read const& read, std::size_t begi
     }
 }
 
-/// Calls f(std::integral_constant<count>) for a count from 1 to elements_per_group.
-template <class F>
-XLOOM_ALWAYS_INLINE inline void with_count(std::size_t count, F const& f)
-{
-    [&]<std::size_t... K>(std::index_sequence<K...>) {
-        static_cast<void>(
-            ((count == K + 1 && (f(std::integral_constant<std::size_t, K + 1>{}), true)) || ...));
-    }(std::make_index_sequence<elements_per_group>{});
-}
-
 /// Combines elements of type V into the total of a sequence. If IsUnrolled, there is code for each number of
 /// elements of a group, for operators of a few instructions; else elements wait in an array.
 template <class V, class Op, bool IsUnrolled>
@@ -50,7 +41,7 @@ struct sequence_total {
     {
         if constexpr (IsUnrolled)
             if (length <= elements_per_group)
-                return kernel::with_count(length, [&](auto count) {
+                return kernel::with_count<1, elements_per_group>(length, [&](auto count) {
                     for (std::size_t c = 0; c < width; ++c)
                         write(c, V(kernel::unrolled_tree<count>(
                                      [&](std::size_t t) { return read(t, c); }, begin, op)));

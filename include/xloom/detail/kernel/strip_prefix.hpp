@@ -9,6 +9,7 @@
 #include <xloom/detail/core/compiler.hpp>
 #include <xloom/detail/kernel/lane_scan.hpp>
 #include <xloom/detail/kernel/product.hpp>
+#include <xloom/detail/kernel/with_count.hpp>
 
 // A group has at least one element.
 XLOOM_BEGIN_FALSE_UNINITIALIZED
@@ -51,6 +52,29 @@ public:
             run_ordered<true>(block, before, has_before);
         else
             run<from_inputs>(block, before, has_before);
+    }
+    /// Writes the results of sequences of one group. There is code for each number of elements, so for
+    /// operators of a few instructions.
+    void scan_only_group() const
+        requires(std::is_arithmetic_v<V> && std::is_empty_v<Op>)
+    {
+        strip_prefix const local = *this; // which no write changes, as the compiler can see
+        V const start = has_initial() ? access_.initial(0) : V{};
+        V const* const base = has_initial() ? &start : nullptr;
+        kernel::with_count<1, elements_per_group>(length_, [&](auto count) {
+            for (std::size_t c = 0; c < local.width_; ++c) {
+                V group[count];
+                for (std::size_t i = 0; i < count; ++i)
+                    group[i] = local.access_.read(i, c);
+                scan_group<count>(group, local.op_);
+                if constexpr (is_ordered) {
+                    progress done{start, has_initial() && !Op::is_safe_start(start)};
+                    local.template write_ordered<true>(0, c, count, group, has_initial(), done);
+                } else {
+                    local.write(0, c, count, group, base);
+                }
+            }
+        });
     }
     void reduce(std::size_t block, V* totals) const
     {
@@ -217,7 +241,7 @@ private:
             for (std::size_t i = 0; i < elements_per_group; ++i)
                 group[i] = access_.read(t + i, c);
             if constexpr (is_unrolled)
-                scan_group(group, op_);
+                scan_group<elements_per_group>(group, op_);
         } else {
             for (std::size_t i = 0; i < count; ++i)
                 group[i] = access_.read(t + i, c);

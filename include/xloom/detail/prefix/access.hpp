@@ -154,23 +154,31 @@ private:
     }
 };
 
-/// A sequence of consecutive items.
+/// A sequence of consecutive items. If it is padded, there are items behind it, and vectors are read and
+/// written whole.
 template <class T, bool Reverse>
 struct consecutive_access {
     consecutive_items<T const, Reverse> x;
     consecutive_items<T, Reverse> y;
     T start;
+    bool is_padded = false;
 
     using lanes = kernel::lanes_t<T>;
 
     T initial(std::size_t) const { return start; }
     lanes load(std::size_t i) const { return x.load(i); }
     void prefetch(std::size_t i) const { x.prefetch(i); }
-    lanes load_first(std::size_t i, std::size_t items) const { return x.load_first(i, items); }
+    lanes load_first(std::size_t i, std::size_t items) const
+    {
+        return is_padded ? x.load(i) : x.load_first(i, items);
+    }
     void store(std::size_t i, lanes const& value) const { y.store(i, value); }
     void store_first(std::size_t i, lanes const& value, std::size_t items) const
     {
-        y.store_first(i, value, items);
+        if (is_padded)
+            y.store(i, value);
+        else
+            y.store_first(i, value, items);
     }
 };
 

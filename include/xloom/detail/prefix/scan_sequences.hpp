@@ -27,11 +27,10 @@ struct operator_ref {
     V operator()(V const& a, V const& b) const { return static_cast<V>((*op)(a, b)); }
 };
 
-/// The operator by which a kernel combines elements of type V.
+/// The operator by which a kernel combines elements of type V: that of a reduction has no members.
 template <class V, class Op>
-using element_operator = std::conditional_t<
-    std::is_same_v<kernel::scanned_by<V, std::remove_const_t<Op>>, std::remove_const_t<Op>>,
-    operator_ref<V, Op>, kernel::scanned_by<V, std::remove_const_t<Op>>>;
+using element_operator = std::conditional_t<kernel::has_lane_form<std::remove_const_t<Op>>,
+    kernel::scanned_by<V, std::remove_const_t<Op>>, operator_ref<V, Op>>;
 
 template <class V, class Op>
 element_operator<V, Op> element_operator_of(Op& op)
@@ -44,8 +43,9 @@ element_operator<V, Op> element_operator_of(Op& op)
 
 /// True if the operator is a reduction of numbers, so that it costs less than to read a prefix again.
 template <class V, class Op>
-inline constexpr bool is_cheap = kernel::has_lane_form<std::remove_const_t<Op>> &&
-                                 (std::is_arithmetic_v<V> || std::is_empty_v<element_operator<V, Op>>);
+inline constexpr bool is_cheap =
+    kernel::has_lane_form<std::remove_const_t<Op>> &&
+    (std::is_arithmetic_v<V> || kernel::order_rule<element_operator<V, Op>, V>::is_ordered);
 
 /// True if the threads of a scan keep prefixes, so that they call the operator as often as one thread does:
 /// numbers take longer to write and read again than to combine.
@@ -127,6 +127,30 @@ std::size_t scan_lanes(vector_level const& level, Scan const& scan, Arguments co
     return level.template functions<lane_functions<Scan, Arguments...>>().scan(scan, arguments...);
 }
 
+/// Makes the scans of sequences of which all items are consecutive.
+template <class T, class Ops, bool Reverse>
+struct consecutive_scans {
+    using item = T;
+    using access = consecutive_access<T, Reverse>;
+    using strip = kernel::lane_prefix<Ops, access>;
+    static constexpr bool is_reverse = Reverse;
+
+    T const* x;
+    T* y;
+    T start;
+    bool exclusive;
+
+    strip operator()(sequences<2>::offsets const& at, std::size_t length, std::size_t) const
+    {
+        return strip(access{{x + at[0]}, {y + at[1]}, start}, length, exclusive);
+    }
+    /// Returns the scan of a padded sequence into other memory.
+    strip padded(sequences<2>::offsets const& at, std::size_t length, T* results) const
+    {
+        return strip(access{{x + at[0]}, {results}, start, true}, length, exclusive);
+    }
+};
+
 /// The part of a scan of x into y that is done in vectors. Reduce is add, mul, max or min.
 template <class T, class Reduce>
 struct lane_scan {
@@ -144,7 +168,7 @@ struct lane_scan {
     template <class Run>
     std::size_t operator()(Run const& run) const
     {
-        if (kernel::has_masked_lanes || run.is_long()) {
+        if (run.is_long()) {
             if (detail::are_consecutive(all.time(), 1))
                 return run_consecutive<false>(run);
             if (detail::are_consecutive(all.time(), -1))
@@ -160,11 +184,7 @@ private:
     template <bool Reverse, class Run>
     std::size_t run_consecutive(Run const& run) const
     {
-        using access = consecutive_access<T, Reverse>;
-        run(0, all.neighbours(), 1, [this](offsets const& at, std::size_t length, std::size_t) {
-            return kernel::lane_prefix<ops, access>(
-                access{{x + at[0]}, {y + at[1]}, first()}, length, exclusive);
-        });
+        run(0, all.neighbours(), 1, consecutive_scans<T, ops, Reverse>{x, y, first(), exclusive});
         return all.neighbours();
     }
 

@@ -1,6 +1,9 @@
 #pragma once
 // The run of segment_scan: a parallel scan of each segment.
 
+#include <algorithm>
+#include <cstddef>
+#include <span>
 #include <string_view>
 #include <tuple>
 
@@ -9,6 +12,66 @@
 #include <xloom/detail/tensor/row_split_list.hpp>
 
 namespace xloom::inline XLOOM_ABI::detail {
+
+/// Scans of short segments, whose results wait in a buffer: so vectors are read and written whole, whatever
+/// the segments' lengths. Make makes the scans; there is no buffer for scans that are not in vectors.
+template <class Make>
+class buffered_scans {
+public:
+    explicit buffered_scans(Make const&) {}
+
+    /// Scans a segment that `rest` rows begin with, unless it is too long or the last one.
+    template <class Offsets>
+    static bool scan(Offsets const&, std::size_t, std::size_t)
+    {
+        return false;
+    }
+};
+template <class T, class Ops, bool Reverse>
+    requires(!kernel::has_fast_masks)
+class buffered_scans<consecutive_scans<T, Ops, Reverse>> {
+public:
+    explicit buffered_scans(consecutive_scans<T, Ops, Reverse> const& make) : make_(make) {}
+    buffered_scans(buffered_scans const&) = delete;
+    ~buffered_scans() { write(); }
+
+    XLOOM_ALWAYS_INLINE bool scan(sequences<2>::offsets const& at, std::size_t length, std::size_t rest)
+    {
+        if (length > longest || rest - length < kernel::elements_per_group) {
+            write();
+            return false;
+        }
+        if (count_ == 0)
+            results_ = make_.y + at[1];
+        detail::scan_strip(make_.padded(at, length, item(count_)));
+        count_ += length;
+        if (count_ > most - longest)
+            write();
+        return true;
+    }
+
+private:
+    static constexpr std::size_t longest = kernel::elements_per_block, most = 8 * longest;
+
+    T* item(std::size_t i)
+    {
+        return Reverse ? items_ + most + kernel::elements_per_group - 1 - i : items_ + i;
+    }
+    void write()
+    {
+        if constexpr (Reverse) {
+            if (count_ != 0)
+                std::copy_n(item(count_ - 1), count_, results_ - (count_ - 1));
+        } else
+            std::copy_n(items_, count_, results_);
+        count_ = 0;
+    }
+
+    consecutive_scans<T, Ops, Reverse> const make_;
+    T* results_ = nullptr; ///< item 0 of the results that wait
+    std::size_t count_ = 0;
+    T items_[most + kernel::elements_per_group];
+};
 
 /// Makes strips of the neighbours begin .. end - 1 of every row of sequences, and runs them along each
 /// segment; make as for whole_axis.
@@ -20,7 +83,8 @@ struct each_segment {
     std::size_t parts;
     Policy const& policy;
 
-    bool is_long() const { return all.length() / splits.size() >= kernel::elements_per_group; }
+    /// Why all of them: results of short segments are buffered, so that vectors pay off.
+    static constexpr bool is_long() { return true; }
 
     template <class Make>
     void operator()(std::size_t begin, std::size_t end, std::size_t width, Make const& make) const
@@ -32,26 +96,40 @@ struct each_segment {
         policy.for_each(parts, [&](std::size_t part) {
             std::size_t const first_segment = splits.begin_of_part(part, parts),
                               last_segment = splits.begin_of_part(part + 1, parts);
-            for (std::size_t i = 0; i < strips; ++i) {
-                auto const at = all(i / grid.per_row() * all.neighbours() + begin + grid.begin(i));
-                for (std::size_t s = first_segment; s < last_segment; ++s)
-                    if (std::size_t const length = splits.length(s); length != 0)
-                        detail::scan_strip(make(moved(at, first_of(s)), length, grid.size(i)));
-            }
+            for (std::size_t i = 0; i < strips; ++i)
+                run_strip(make, all(i / grid.per_row() * all.neighbours() + begin + grid.begin(i)),
+                    all.time(), grid.size(i),
+                    splits.all().subspan(first_segment, last_segment - first_segment + 1));
         });
     }
 
 private:
-    /// Returns the element of the axis, in the direction of the scan, that segment s begins with.
-    std::size_t first_of(std::size_t s) const
+    using offsets = typename Sequences::offsets;
+
+    /// Runs a strip, which begins at `at`, along the segments that have these splits.
+    ///
+    /// Why a function, and values: so they stay in registers, whatever is written.
+    template <class Make>
+    XLOOM_NOINLINE void run_strip(Make const make, offsets at, offsets const time, std::size_t width,
+        std::span<std::size_t const> const ends) const
     {
-        return reverse ? all.length() - splits.begin(s) - splits.length(s) : splits.begin(s);
-    }
-    auto moved(typename Sequences::offsets at, std::size_t elements) const
-    {
-        for (std::size_t k = 0; k < at.size(); ++k)
-            at[k] += static_cast<std::ptrdiff_t>(elements) * all.time()[k];
-        return at;
+        bool const is_reverse = reverse;
+        std::size_t rest = ends.back() - ends.front();
+        auto const move_on = [&](std::size_t elements) {
+            for (std::size_t k = 0; k < at.size(); ++k)
+                at[k] += static_cast<std::ptrdiff_t>(elements) * time[k];
+        };
+        move_on(is_reverse ? all.length() - ends.back() : ends.front());
+        buffered_scans<Make> buffer(make);
+        for (std::size_t s = 1; s < ends.size(); ++s) {
+            std::size_t const end = is_reverse ? ends.size() - s : s, length = ends[end] - ends[end - 1];
+            if (length == 0)
+                continue;
+            if (!buffer.scan(at, length, rest))
+                detail::scan_strip(make(at, length, width));
+            rest -= length;
+            move_on(length);
+        }
     }
 };
 

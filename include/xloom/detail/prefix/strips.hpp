@@ -132,13 +132,23 @@ void reduce_blocks(Strip const& strip, std::size_t begin, std::size_t end, typen
 
 /// Scans the sequences of a strip, block by block.
 template <class Strip>
-void scan_strip(Strip const& strip)
+void scan_blocks(Strip const& strip)
 {
     std::array<typename Strip::value_type, Strip::max_width> before;
     detail::start_strip(strip, before.data());
     std::size_t const blocks = detail::blocks_of(strip);
     for (std::size_t b = 0; b < blocks; ++b)
         strip.scan(b, before.data(), b != 0 || strip.has_initial());
+}
+
+/// Scans the sequences of a strip.
+template <class Strip>
+XLOOM_ALWAYS_INLINE inline void scan_strip(Strip const& strip)
+{
+    if constexpr (requires { strip.scan_only_group(); })
+        if (strip.length() <= kernel::elements_per_group)
+            return strip.scan_only_group();
+    detail::scan_blocks(strip);
 }
 
 /// The chunks of a scan, each of which a thread takes. What comes before chunk k is known once chunk k - 1
@@ -188,7 +198,7 @@ private:
 /// A scan of `count` strips, made by make(i), in chunks of some blocks. A thread takes the next chunk,
 /// computes the totals of its blocks, waits for what comes before it, hands on what comes after it, and
 /// writes the results while the chunk is in its cache (Merrill and Garland's decoupled look-back). The bits
-/// are those of scan_strip.
+/// are those of scan_blocks.
 ///
 /// Why it may wait: for chunks that other threads have taken, so that the parts may run in any order, also
 /// one after another.

@@ -33,10 +33,10 @@ inline void check_row_splits_shape(std::string_view op, shape const& dims)
 /// True if the splits begin with 0, do not decrease, and end with the number of rows.
 inline bool are_row_splits(std::span<std::size_t const> splits, std::size_t rows)
 {
-    bool are_sorted = true;
+    std::size_t descents = 0; // a sum, which is vectorized
     for (std::size_t s = 1; s < splits.size(); ++s)
-        are_sorted = are_sorted & (splits[s - 1] <= splits[s]);
-    return are_sorted && splits.front() == 0 && splits.back() == rows;
+        descents += splits[s - 1] > splits[s] ? 1 : 0;
+    return descents == 0 && splits.front() == 0 && splits.back() == rows;
 }
 
 /// Throws for splits that do not begin with 0, end with the number of rows and ascend; text(s) is split s as
@@ -157,6 +157,7 @@ public:
     row_split_list(row_split_list const&) = delete;
 
     std::size_t size() const noexcept { return splits_.size() - 1; }
+    std::span<std::size_t const> all() const noexcept { return splits_; }
     std::size_t begin(std::size_t s) const noexcept { return splits_[s]; }
     std::size_t length(std::size_t s) const noexcept { return splits_[s + 1] - splits_[s]; }
 
