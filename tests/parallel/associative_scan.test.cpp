@@ -178,6 +178,27 @@ TEST_CASE("associative_scan: layouts, axes, threads, in place")
     compare_layouts<double>([](double a, double b) { return a + b; }, 0.5);
 }
 
+TEST_CASE("associative_scan: short rows, and rows whose distance is a power of two")
+{
+    using matrix_of_floats = xt::xtensor<float, 2>;
+    auto const compare = [](matrix_of_floats::shape_type const& shape, std::int64_t axis) {
+        auto x = matrix_of_floats::from_shape(shape);
+        for (std::size_t i = 0; i < x.size(); ++i)
+            x.data()[i] = number<float>(i);
+        for (bool const reverse : {false, true})
+            for (bool const exclusive : {false, true}) {
+                xloom::associative_scan_options const options{
+                    .axis = axis, .reverse = reverse, .exclusive = exclusive};
+                require_textbook<matrix_of_floats, matrix_of_floats, xloom::detail::reduce_add_t, float>(x,
+                    xloom::associative_scan(reduction::add, x, options), xloom::reduce_add, options,
+                    exclusive ? std::optional<float>(0.0f) : std::nullopt);
+            }
+    };
+    for (std::size_t length = 1; length <= 17; ++length)
+        compare({5, length}, 1);
+    compare({300, 512}, 0);
+}
+
 TEST_CASE("associative_scan: many elements on several threads")
 {
     for (std::size_t const length : std::initializer_list<std::size_t>{100'000, 65'536, 65'537}) {

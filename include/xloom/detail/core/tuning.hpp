@@ -14,6 +14,9 @@ namespace xloom::inline XLOOM_ABI::tuning {
 /// The assumed size of a core's L1 data cache in bytes, a lower bound.
 inline constexpr std::size_t l1_cache_size = std::size_t{32} << 10;
 
+/// A distance in bytes at which memory shares two sets of the L1 cache, whose ways are 4 KiB.
+inline constexpr std::ptrdiff_t shared_set_bytes = 2048;
+
 /// The assumed size of a core's private L2 cache in bytes, an upper bound: larger data is read from L3 or
 /// memory in every pass over it.
 inline constexpr std::size_t l2_cache_size = std::size_t{2} << 20;

@@ -24,8 +24,9 @@ inline constexpr std::size_t row_width = 4096 / sizeof(V);
 /// it is not a whole one. reduce(b, totals) computes the totals of a block that is not the last one, and
 /// append(b, before, totals) replaces them by what comes after the block.
 ///
-/// Why row by row: memory is read in its order, so that the processor fetches it ahead. The trees of the rows
-/// before, of which a group has few, stay in the cache.
+/// Why row by row: the trees of the rows before, of which a group has few, stay in the cache, and the rows
+/// may share a set of it. Where access.rows_share_sets() is false, and the order of an operator is free, the
+/// elements of a group are combined in registers, column by column.
 template <class V, class Op, class Access>
 class row_prefix {
 public:
@@ -132,6 +133,15 @@ private:
                 done.is_in_order = done.is_in_order || !all_of(group.is_safe[c]);
             }
         for (std::size_t t = begin; t < end; t += elements_per_group) {
+            if constexpr (!is_ordered)
+                if (end - t >= elements_per_group && !access_.rows_share_sets()) {
+                    for (std::size_t c = 0; c < width_; ++c) {
+                        V const total = local.template scan_column<Results>(
+                            t, c, t == begin ? before[c] : op_(before[c], totals[c]));
+                        totals[c] = t == begin ? total : op_(totals[c], total);
+                    }
+                    continue;
+                }
             for (std::size_t c = 0; c < width_; ++c)
                 start_group(group, c, t == begin ? before[c] : op_(before[c], totals[c]), done);
             local.template run_rows<Results>(group, t, end - t, done, rows_of_group{});
@@ -142,6 +152,24 @@ private:
             return;
         for (std::size_t c = 0; c < width_; ++c)
             before[c] = last_of(group, c, op_(before[c], totals[c]), done);
+    }
+
+    /// Writes the results of a group of column c, which follow `base`, and returns its total.
+    template <results Results>
+    XLOOM_ALWAYS_INLINE V scan_column(std::size_t t, std::size_t c, V const& base) const
+    {
+        V group[elements_per_group];
+        for (std::size_t i = 0; i < elements_per_group; ++i)
+            group[i] = access_.read(t + i, c);
+        scan_group<elements_per_group>(group, op_);
+        if constexpr (Results == results::exclusive)
+            access_.write(t, c, base);
+        for (std::size_t i = 0; i < elements_per_group; ++i)
+            if constexpr (Results == results::inclusive)
+                access_.write(t + i, c, op_(base, group[i]));
+            else if (i + 1 < elements_per_group)
+                access_.write(t + i + 1, c, op_(base, group[i]));
+        return group[elements_per_group - 1];
     }
 
     /// Returns the last result of column c, given what it is in any grouping.
