@@ -241,8 +241,7 @@ void scan_one_into(decoder& bytes, call const& chosen, std::size_t length, expec
         now.items = items.items;
         auto const [states, outputs] = take_step(chosen.plan, t++, {now}, {read(x_t)});
         for (std::size_t i = 0; i < now.items.size(); ++i)
-            state.memory[static_cast<std::size_t>(state.place_of(textbook::position_of(i, now.shape)))] =
-                states.at(0).items[i];
+            state.memory[state.place_of(i)] = states.at(0).items[i];
         std::copy(outputs.at(0).items.begin(), outputs.at(0).items.end(), y_t.data());
     };
     bool const has_run = runs(outcome, [&] { xloom::scan_into(body, h, x, y, chosen.options); });

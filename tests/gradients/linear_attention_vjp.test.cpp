@@ -69,8 +69,7 @@ std::array<std::vector<Item>, 6> found_gradients(textbook::attention_operands<do
         placed_tensor<T> tensor = like;
         textbook::dims const shape(like.layout.dims.begin(), like.layout.dims.end());
         for (std::size_t flat = 0; flat < textbook::size_of(shape) && !shape.empty(); ++flat)
-            tensor.memory[static_cast<std::size_t>(tensor.place_of(textbook::position_of(flat, shape)))] =
-                static_cast<T>(content);
+            tensor.memory[tensor.place_of(flat)] = static_cast<T>(content);
         return tensor;
     };
     auto query = filled(of.query), key = filled(of.key), value = filled(of.value), decay = filled(of.decay),

@@ -16,8 +16,7 @@ std::vector<T> items_of(placed_tensor<T> const& tensor)
     textbook::dims const shape(tensor.layout.dims.begin(), tensor.layout.dims.end());
     std::vector<T> items;
     for (std::size_t flat = 0; flat < textbook::size_of(shape); ++flat)
-        items.push_back(
-            tensor.memory[static_cast<std::size_t>(tensor.place_of(textbook::position_of(flat, shape)))]);
+        items.push_back(tensor.memory[tensor.place_of(flat)]);
     return items;
 }
 

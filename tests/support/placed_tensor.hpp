@@ -56,6 +56,15 @@ struct placed_tensor {
             place += static_cast<std::ptrdiff_t>(position[axis]) * layout.strides[axis];
         return place;
     }
+    /// Returns the position of an item by its number in row-major order.
+    std::size_t place_of(std::size_t number) const
+    {
+        std::ptrdiff_t place = origin;
+        for (std::size_t axis = layout.dims.size(); axis-- > 0; number /= layout.dims.data()[axis])
+            place +=
+                static_cast<std::ptrdiff_t>(number % layout.dims.data()[axis]) * layout.strides.data()[axis];
+        return static_cast<std::size_t>(place);
+    }
 };
 
 template <class T>
@@ -74,8 +83,7 @@ placed_tensor<T> place(textbook::array<From> const& from, placement how = placem
 {
     placed_tensor<T> tensor(from.shape, how);
     for (std::size_t flat = 0; flat < from.items.size(); ++flat)
-        tensor.memory[static_cast<std::size_t>(tensor.place_of(textbook::position_of(flat, from.shape)))] =
-            static_cast<T>(from.items[flat]);
+        tensor.memory[tensor.place_of(flat)] = static_cast<T>(from.items[flat]);
     return tensor;
 }
 
@@ -99,7 +107,7 @@ bool has_clean_gaps(placed_tensor<T> const& tensor)
     std::vector<bool> is_item(tensor.memory.size());
     textbook::dims const shape(tensor.layout.dims.begin(), tensor.layout.dims.end());
     for (std::size_t flat = 0; flat < textbook::size_of(shape); ++flat)
-        is_item[static_cast<std::size_t>(tensor.place_of(textbook::position_of(flat, shape)))] = true;
+        is_item[tensor.place_of(flat)] = true;
     for (std::size_t i = 0; i < is_item.size(); ++i)
         if (!is_item[i] && tensor.memory[i] == tensor.memory[i])
             return false;

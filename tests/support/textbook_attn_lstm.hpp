@@ -66,9 +66,12 @@ inline std::vector<double> times(
     std::vector<double> const& x, std::vector<double> const& matrix, std::size_t columns)
 {
     std::vector<double> product(columns);
-    for (std::size_t column = 0; column < columns; ++column)
-        for (std::size_t row = 0; row < x.size(); ++row)
-            product[column] += x[row] * matrix[row * columns + column];
+    double* const sums = product.data();
+    for (std::size_t row = 0; row < x.size(); ++row) {
+        double const* const weights = matrix.data() + row * columns;
+        for (std::size_t column = 0; column < columns; ++column)
+            sums[column] += x[row] * weights[column];
+    }
     return product;
 }
 

@@ -6,10 +6,12 @@
 // without a shape.
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <numeric>
 #include <string>
 #include <vector>
 
@@ -92,10 +94,7 @@ inline std::vector<double> clipped(std::vector<double> row, double clip)
 /// sum_k matrix[row, k] x[k], row-major.
 inline double dot(std::vector<double> const& matrix, std::size_t row, std::vector<double> const& x)
 {
-    double sum = 0;
-    for (std::size_t k = 0; k < x.size(); ++k)
-        sum += matrix[row * x.size() + k] * x[k];
-    return sum;
+    return std::inner_product(x.data(), x.data() + x.size(), matrix.data() + row * x.size(), 0.0);
 }
 
 template <class T>
@@ -123,6 +122,21 @@ inline void put_row(array<double>& result, std::size_t number, std::vector<doubl
 
 inline array<double> zeros(dims const& shape) { return {shape, std::vector<double>(size_of(shape))}; }
 
+/// The number of positions before an axis, on it and behind it.
+inline std::array<std::size_t, 3> around(std::size_t axis, dims const& shape)
+{
+    auto const at = shape.begin() + static_cast<std::ptrdiff_t>(axis);
+    return {size_of(dims(shape.begin(), at)), *at, size_of(dims(at + 1, shape.end()))};
+}
+
+/// Appends `count` items of an array from one on.
+template <class T>
+void append_items(array<T>& to, array<T> const& from, std::size_t first, std::size_t count)
+{
+    auto const begin = from.items.begin() + static_cast<std::ptrdiff_t>(first);
+    to.items.insert(to.items.end(), begin, begin + static_cast<std::ptrdiff_t>(count));
+}
+
 /// The array with this axis as its first. From layout 1 to layout 0 and back: X [N, T, I] and [T, N, I], Y_h
 /// [N, D, H] and [D, N, H] by axis 1, Y [T, D, N, H] to [N, T, D, H] by axis 2.
 template <class T>
@@ -134,13 +148,10 @@ array<T> axis_to_front(array<T> const& from, std::size_t axis)
     shape.erase(shape.begin() + static_cast<std::ptrdiff_t>(axis));
     shape.insert(shape.begin(), from.shape[axis]);
     array<T> to{shape, {}};
-    for (std::size_t flat = 0; flat < size_of(shape); ++flat) {
-        dims position = position_of(flat, shape);
-        std::size_t const front = position[0];
-        position.erase(position.begin());
-        position.insert(position.begin() + static_cast<std::ptrdiff_t>(axis), front);
-        to.items.push_back(from.items[flat_of(position, from.shape)]);
-    }
+    auto const [outer, length, inner] = around(axis, from.shape);
+    for (std::size_t k = 0; k < length; ++k)
+        for (std::size_t o = 0; o < outer; ++o)
+            append_items(to, from, (o * length + k) * inner, inner);
     return to;
 }
 
@@ -152,11 +163,9 @@ array<T> part_of(array<T> const& from, std::size_t axis, std::size_t begin, std:
         return from;
     array<T> to{from.shape, {}};
     to.shape[axis] = end - begin;
-    for (std::size_t flat = 0; flat < size_of(to.shape); ++flat) {
-        dims position = position_of(flat, to.shape);
-        position[axis] += begin;
-        to.items.push_back(from.items[flat_of(position, from.shape)]);
-    }
+    auto const [outer, length, inner] = around(axis, from.shape);
+    for (std::size_t o = 0; o < outer; ++o)
+        append_items(to, from, (o * length + begin) * inner, (end - begin) * inner);
     return to;
 }
 

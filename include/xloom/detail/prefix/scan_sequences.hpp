@@ -79,7 +79,7 @@ struct whole_axis {
     std::size_t parts;
     policy_ref policy;
 
-    bool is_long() const { return all.length() >= kernel::elements_per_group; }
+    bool suits_vectors() const { return all.length() >= kernel::elements_per_group; }
 
     template <class Make>
     void operator()(std::size_t begin, std::size_t end, std::size_t width, Make const& make) const
@@ -168,7 +168,7 @@ struct lane_scan {
     template <class Run>
     std::size_t operator()(Run const& run) const
     {
-        if (run.is_long()) {
+        if (run.suits_vectors()) {
             if (detail::are_consecutive(all.time(), 1))
                 return run_consecutive<false>(run);
             if (detail::are_consecutive(all.time(), -1))

@@ -14,13 +14,14 @@
 namespace xloom::inline XLOOM_ABI::detail {
 
 /// Scans of short segments, whose results wait in a buffer: so vectors are read and written whole, whatever
-/// the segments' lengths. Make makes the scans; there is no buffer for scans that are not in vectors.
+/// the segments' lengths. Make makes the scans; those that are not in vectors have no buffer, nor have those
+/// of processors whose masks do the same.
 template <class Make>
 class buffered_scans {
 public:
     explicit buffered_scans(Make const&) {}
 
-    /// Scans a segment that `rest` rows begin with, unless it is too long or the last one.
+    /// Scans the segment that the last `rest` rows begin with, unless it is too long or followed by too few.
     template <class Offsets>
     static bool scan(Offsets const&, std::size_t, std::size_t)
     {
@@ -59,11 +60,12 @@ private:
     }
     void write()
     {
-        if constexpr (Reverse) {
-            if (count_ != 0)
-                std::copy_n(item(count_ - 1), count_, results_ - (count_ - 1));
-        } else
-            std::copy_n(items_, count_, results_);
+        if (count_ == 0)
+            return;
+        if constexpr (Reverse)
+            std::copy_n(item(count_ - 1), count_, results_ - (count_ - 1));
+        else
+            std::copy_n(item(0), count_, results_);
         count_ = 0;
     }
 
@@ -84,7 +86,7 @@ struct each_segment {
     Policy const& policy;
 
     /// Why all of them: results of short segments are buffered, so that vectors pay off.
-    static constexpr bool is_long() { return true; }
+    static constexpr bool suits_vectors() { return true; }
 
     template <class Make>
     void operator()(std::size_t begin, std::size_t end, std::size_t width, Make const& make) const
