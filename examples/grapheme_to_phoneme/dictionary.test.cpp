@@ -144,13 +144,13 @@ TEST_CASE("an epoch has every example once")
     random_bits random(1);
     auto const first = shuffled_batches(examples, 4, random), second = shuffled_batches(examples, 4, random);
     for (auto const* epoch : {&first, &second}) {
-        std::size_t rows = 0, symbols = 0;
+        std::size_t rows = 0, all_symbols = 0;
         for (batch const& each : *epoch) {
             rows += each.size();
-            symbols += each.symbols();
+            all_symbols += each.symbols();
         }
         CHECK(rows == examples.size());
-        CHECK(symbols ==
+        CHECK(all_symbols ==
               std::accumulate(examples.begin(), examples.end(), std::size_t{0},
                   [](std::size_t sum, example const& each) { return sum + each.sounds().size() + 1; }));
     }

@@ -281,6 +281,9 @@ namespace xloom::inline XLOOM_ABI::tuning {
 /// The assumed size of a core's L1 data cache in bytes, a lower bound.
 inline constexpr std::size_t l1_cache_size = std::size_t{32} << 10;
 
+/// A distance in bytes at which memory shares two sets of the L1 cache, whose ways are 4 KiB.
+inline constexpr std::ptrdiff_t shared_set_bytes = 2048;
+
 /// The assumed size of a core's private L2 cache in bytes, an upper bound: larger data is read from L3 or
 /// memory in every pass over it.
 inline constexpr std::size_t l2_cache_size = std::size_t{2} << 20;
@@ -9162,7 +9165,15 @@ XLOOM_ALWAYS_INLINE inline bool all_lanes(Mask const& mask)
 #endif
 }
 
-/// True if the target loads and stores the first lanes of a vector at the cost of all of them.
+/// True if the target stores the first lanes of a vector at the cost of all of them. AVX does not on AMD.
+inline constexpr bool has_fast_masks =
+#if defined(__AVX512F__) && !defined(XLOOM_NO_SIMD)
+    true;
+#else
+    false;
+#endif
+
+/// True if the target loads and stores the first lanes of a vector in one instruction.
 inline constexpr bool has_masked_lanes =
 #if defined(__AVX__) && !defined(XLOOM_NO_SIMD)
     true;
@@ -13882,10 +13893,10 @@ inline void check_row_splits_shape(std::string_view op, shape const& dims)
 /// True if the splits begin with 0, do not decrease, and end with the number of rows.
 inline bool are_row_splits(std::span<std::size_t const> splits, std::size_t rows)
 {
-    bool are_sorted = true;
+    std::size_t descents = 0; // a sum, which is vectorized
     for (std::size_t s = 1; s < splits.size(); ++s)
-        are_sorted = are_sorted & (splits[s - 1] <= splits[s]);
-    return are_sorted && splits.front() == 0 && splits.back() == rows;
+        descents += splits[s - 1] > splits[s] ? 1 : 0;
+    return descents == 0 && splits.front() == 0 && splits.back() == rows;
 }
 
 /// Throws for splits that do not begin with 0, end with the number of rows and ascend; text(s) is split s as
@@ -14006,6 +14017,7 @@ public:
     row_split_list(row_split_list const&) = delete;
 
     std::size_t size() const noexcept { return splits_.size() - 1; }
+    std::span<std::size_t const> all() const noexcept { return splits_; }
     std::size_t begin(std::size_t s) const noexcept { return splits_[s]; }
     std::size_t length(std::size_t s) const noexcept { return splits_[s + 1] - splits_[s]; }
 
@@ -14472,6 +14484,23 @@ void bahdanau_scores(
 //
 // Why functions for narrow panels: only a program that packs them compiles their products.
 
+// ==== xloom/detail/kernel/with_count.hpp ====
+// A number as a compile-time constant.
+
+namespace xloom::inline XLOOM_ABI::kernel {
+
+/// Calls f with `count` as a compile-time constant. Requires Least <= count <= Most.
+template <std::size_t Least, std::size_t Most, class F>
+XLOOM_ALWAYS_INLINE inline void with_count(std::size_t count, F const& f)
+{
+    if constexpr (Least < Most)
+        if (count < Most)
+            return kernel::with_count<Least, Most - 1>(count, f);
+    f(std::integral_constant<std::size_t, Most>());
+}
+
+} // namespace xloom::inline XLOOM_ABI::kernel
+
 namespace xloom::inline XLOOM_ABI::kernel {
 
 /// The width of a panel in batches: 16 registers hold 3 by 4 sums and the factors, 32 hold 4 by 6.
@@ -14683,16 +14712,6 @@ template <class T>
 struct interleaved_rows {
     T const* first;
 };
-
-/// Calls f with `count` as a compile-time constant. Requires Least <= count <= Most.
-template <std::size_t Least, std::size_t Most, class F>
-void with_count(std::size_t count, F const& f)
-{
-    if constexpr (Least < Most)
-        if (count < Most)
-            return with_count<Least, Most - 1>(count, f);
-    f(std::integral_constant<std::size_t, Most>());
-}
 
 /// True for numbers whose matrices may be stored otherwise than as panels of them.
 template <class T>
@@ -30151,25 +30170,25 @@ XLOOM_ALWAYS_INLINE inline void combine_with_lower_half(V* group, Op const& op)
 }
 
 template <std::size_t Half, class V, class Op, std::size_t... I>
-XLOOM_ALWAYS_INLINE inline void scan_whole_group(V* group, Op const& op, std::index_sequence<I...> all)
+XLOOM_ALWAYS_INLINE inline void scan_group(V* group, Op const& op, std::index_sequence<I...> all)
 {
-    if constexpr (Half < elements_per_group) {
+    if constexpr (Half < sizeof...(I)) {
         (detail::combine_with_lower_half<Half, I>(group, op), ...);
-        detail::scan_whole_group<2 * Half>(group, op, all);
+        detail::scan_group<2 * Half>(group, op, all);
     }
 }
 
 } // namespace detail
 
-/// Replaces the elements of a group by their prefixes. In each step the upper half of every 2, 4, 8, 16
-/// elements takes the last one of the lower half before it (Sklansky's network).
-template <class V, class Op>
+/// Replaces the first `Count` elements of a group by their prefixes. In each step the upper half of every 2,
+/// 4, 8, 16 elements takes the last one of the lower half before it (Sklansky's network).
+template <std::size_t Count, class V, class Op>
 XLOOM_ALWAYS_INLINE inline void scan_group(V* group, Op const& op)
 {
-    detail::scan_whole_group<1>(group, op, std::make_index_sequence<elements_per_group>{});
+    detail::scan_group<1>(group, op, std::make_index_sequence<Count>{});
 }
 
-/// Replaces the first `count` elements of a group by their prefixes, in the same steps.
+/// Replaces the first `count` elements, in the same steps.
 template <class V, class Op>
 void scan_group(V* group, std::size_t count, Op const& op)
 {
@@ -30323,6 +30342,14 @@ public:
         }
         *before = scan<output::inclusive>(block, *before);
     }
+    /// Writes the results of a sequence of one group.
+    XLOOM_ALWAYS_INLINE void scan_only_group() const
+    {
+        if constexpr (requires { Ops::neutral(); })
+            if (exclusive_)
+                return scan_only_group<output::exclusive>();
+        scan_only_group<output::inclusive>();
+    }
     void finish(std::size_t block, value_type* before, bool = true) const { scan(block, before); }
 
     void reduce(std::size_t block, value_type* total) const
@@ -30436,11 +30463,11 @@ private:
         return g;
     }
     /// Loads a group of which the sequence has only `count` elements.
-    group load(std::size_t begin, std::size_t count) const
+    XLOOM_ALWAYS_INLINE group load(std::size_t begin, std::size_t count) const
     {
         group g;
         for (std::size_t i = 0; i < vectors; ++i)
-            g.v[i] = access_.load_first(begin + i * lanes, count < i * lanes ? 0 : count - i * lanes);
+            g.v[i] = access_.load_first(begin + i * lanes, count - (std::min)(count, i * lanes));
         return g;
     }
     XLOOM_ALWAYS_INLINE void store(std::size_t begin, group const& g) const
@@ -30448,10 +30475,10 @@ private:
         for (std::size_t i = 0; i < vectors; ++i)
             access_.store(begin + i * lanes, g.v[i]);
     }
-    void store(std::size_t begin, group const& g, std::size_t count) const
+    XLOOM_ALWAYS_INLINE void store(std::size_t begin, group const& g, std::size_t count) const
     {
-        for (std::size_t i = 0; i < vectors && i * lanes < count; ++i)
-            access_.store_first(begin + i * lanes, g.v[i], count - i * lanes);
+        for (std::size_t i = 0; i < vectors; ++i)
+            access_.store_first(begin + i * lanes, g.v[i], count - (std::min)(count, i * lanes));
     }
 
     /// True if a condition on elements and their results is true for all of a group.
@@ -30522,18 +30549,39 @@ private:
         }
         if (last == end)
             return Ops::first_lane(base);
-        group const x = load(last, end - last);
+        scan_last_group<Output>(last, end, base);
+        return before; // nobody reads it
+    }
+
+    template <output Output>
+    XLOOM_ALWAYS_INLINE void scan_only_group() const
+    {
+        value_type const before = initial(0);
+        if constexpr (is_ordered)
+            if (!rule::is_safe_start(before)) {
+                scan_in_order<Output>(0, length_, before, true);
+                return;
+            }
+        scan_last_group<Output>(0, length_, Ops::broadcast(before));
+    }
+
+    /// Writes the results of the last group of a sequence, which follows `base`.
+    template <output Output>
+    XLOOM_ALWAYS_INLINE void scan_last_group(std::size_t begin, std::size_t end, vector const& base) const
+    {
+        group const x = load(begin, end - begin);
         group g = x;
         g.scan();
         g.append_to(base);
         if constexpr (is_ordered)
-            if (!are_safe(x, g, end - last))
-                return scan_in_order<Output>(last, end, Ops::first_lane(base), false);
+            if (!are_safe(x, g, end - begin)) {
+                scan_in_order<Output>(begin, end, Ops::first_lane(base), false);
+                return;
+            }
         if constexpr (Output == output::exclusive)
             g.shift_in(base);
         if constexpr (Output != output::none)
-            store(last, g, end - last);
-        return before; // nobody reads it
+            store(begin, g, end - begin);
     }
 
     /// Writes the results of the rest of a block: in order from the first one on that is not safe. Returns
@@ -30583,8 +30631,9 @@ inline constexpr std::size_t row_width = 4096 / sizeof(V);
 /// it is not a whole one. reduce(b, totals) computes the totals of a block that is not the last one, and
 /// append(b, before, totals) replaces them by what comes after the block.
 ///
-/// Why row by row: memory is read in its order, so that the processor fetches it ahead. The trees of the rows
-/// before, of which a group has few, stay in the cache.
+/// Why row by row: the trees of the rows before, of which a group has few, stay in the cache, and the rows
+/// may share a set of it. Where access.rows_share_sets() is false, and the order of an operator is free, the
+/// elements of a group are combined in registers, column by column.
 template <class V, class Op, class Access>
 class row_prefix {
 public:
@@ -30691,6 +30740,15 @@ private:
                 done.is_in_order = done.is_in_order || !all_of(group.is_safe[c]);
             }
         for (std::size_t t = begin; t < end; t += elements_per_group) {
+            if constexpr (!is_ordered)
+                if (end - t >= elements_per_group && !access_.rows_share_sets()) {
+                    for (std::size_t c = 0; c < width_; ++c) {
+                        V const total = local.template scan_column<Results>(
+                            t, c, t == begin ? before[c] : op_(before[c], totals[c]));
+                        totals[c] = t == begin ? total : op_(totals[c], total);
+                    }
+                    continue;
+                }
             for (std::size_t c = 0; c < width_; ++c)
                 start_group(group, c, t == begin ? before[c] : op_(before[c], totals[c]), done);
             local.template run_rows<Results>(group, t, end - t, done, rows_of_group{});
@@ -30701,6 +30759,24 @@ private:
             return;
         for (std::size_t c = 0; c < width_; ++c)
             before[c] = last_of(group, c, op_(before[c], totals[c]), done);
+    }
+
+    /// Writes the results of a group of column c, which follow `base`, and returns its total.
+    template <results Results>
+    XLOOM_ALWAYS_INLINE V scan_column(std::size_t t, std::size_t c, V const& base) const
+    {
+        V group[elements_per_group];
+        for (std::size_t i = 0; i < elements_per_group; ++i)
+            group[i] = access_.read(t + i, c);
+        scan_group<elements_per_group>(group, op_);
+        if constexpr (Results == results::exclusive)
+            access_.write(t, c, base);
+        for (std::size_t i = 0; i < elements_per_group; ++i)
+            if constexpr (Results == results::inclusive)
+                access_.write(t + i, c, op_(base, group[i]));
+            else if (i + 1 < elements_per_group)
+                access_.write(t + i + 1, c, op_(base, group[i]));
+        return group[elements_per_group - 1];
     }
 
     /// Returns the last result of column c, given what it is in any grouping.
@@ -30911,6 +30987,29 @@ public:
         else
             run<from_inputs>(block, before, has_before);
     }
+    /// Writes the results of sequences of one group. There is code for each number of elements, so for
+    /// operators of a few instructions.
+    void scan_only_group() const
+        requires(std::is_arithmetic_v<V> && std::is_empty_v<Op>)
+    {
+        strip_prefix const local = *this; // which no write changes, as the compiler can see
+        V const start = has_initial() ? access_.initial(0) : V{};
+        V const* const base = has_initial() ? &start : nullptr;
+        kernel::with_count<1, elements_per_group>(length_, [&](auto count) {
+            for (std::size_t c = 0; c < local.width_; ++c) {
+                V group[count];
+                for (std::size_t i = 0; i < count; ++i)
+                    group[i] = local.access_.read(i, c);
+                scan_group<count>(group, local.op_);
+                if constexpr (is_ordered) {
+                    progress done{start, has_initial() && !Op::is_safe_start(start)};
+                    local.template write_ordered<true>(0, c, count, group, has_initial(), done);
+                } else {
+                    local.write(0, c, count, group, base);
+                }
+            }
+        });
+    }
     void reduce(std::size_t block, V* totals) const
     {
         if constexpr (is_ordered)
@@ -31076,7 +31175,7 @@ private:
             for (std::size_t i = 0; i < elements_per_group; ++i)
                 group[i] = access_.read(t + i, c);
             if constexpr (is_unrolled)
-                scan_group(group, op_);
+                scan_group<elements_per_group>(group, op_);
         } else {
             for (std::size_t i = 0; i < count; ++i)
                 group[i] = access_.read(t + i, c);
@@ -31208,6 +31307,13 @@ struct lane_access {
 
     using lanes = kernel::lanes_t<T>;
 
+    /// True if the rows of an operand share so few sets of the L1 cache that a group of them does not stay.
+    bool rows_share_sets() const
+    {
+        constexpr auto bytes = static_cast<std::ptrdiff_t>(sizeof(T));
+        return x.time * bytes % tuning::shared_set_bytes == 0 ||
+               y.time * bytes % tuning::shared_set_bytes == 0;
+    }
     lanes initial(std::size_t) const { return kernel::broadcast(start); }
     lanes read(std::size_t t, std::size_t c) const { return kernel::load_lanes(x.lanes(t, c)); }
     void write(std::size_t t, std::size_t c, lanes const& value) const
@@ -31274,23 +31380,31 @@ private:
     }
 };
 
-/// A sequence of consecutive items.
+/// A sequence of consecutive items. If it is padded, there are items behind it, and vectors are read and
+/// written whole.
 template <class T, bool Reverse>
 struct consecutive_access {
     consecutive_items<T const, Reverse> x;
     consecutive_items<T, Reverse> y;
     T start;
+    bool is_padded = false;
 
     using lanes = kernel::lanes_t<T>;
 
     T initial(std::size_t) const { return start; }
     lanes load(std::size_t i) const { return x.load(i); }
     void prefetch(std::size_t i) const { x.prefetch(i); }
-    lanes load_first(std::size_t i, std::size_t items) const { return x.load_first(i, items); }
+    lanes load_first(std::size_t i, std::size_t items) const
+    {
+        return is_padded ? x.load(i) : x.load_first(i, items);
+    }
     void store(std::size_t i, lanes const& value) const { y.store(i, value); }
     void store_first(std::size_t i, lanes const& value, std::size_t items) const
     {
-        y.store_first(i, value, items);
+        if (is_padded)
+            y.store(i, value);
+        else
+            y.store_first(i, value, items);
     }
 };
 
@@ -31552,13 +31666,23 @@ void reduce_blocks(Strip const& strip, std::size_t begin, std::size_t end, typen
 
 /// Scans the sequences of a strip, block by block.
 template <class Strip>
-void scan_strip(Strip const& strip)
+void scan_blocks(Strip const& strip)
 {
     std::array<typename Strip::value_type, Strip::max_width> before;
     detail::start_strip(strip, before.data());
     std::size_t const blocks = detail::blocks_of(strip);
     for (std::size_t b = 0; b < blocks; ++b)
         strip.scan(b, before.data(), b != 0 || strip.has_initial());
+}
+
+/// Scans the sequences of a strip.
+template <class Strip>
+XLOOM_ALWAYS_INLINE inline void scan_strip(Strip const& strip)
+{
+    if constexpr (requires { strip.scan_only_group(); })
+        if (strip.length() <= kernel::elements_per_group)
+            return strip.scan_only_group();
+    detail::scan_blocks(strip);
 }
 
 /// The chunks of a scan, each of which a thread takes. What comes before chunk k is known once chunk k - 1
@@ -31608,7 +31732,7 @@ private:
 /// A scan of `count` strips, made by make(i), in chunks of some blocks. A thread takes the next chunk,
 /// computes the totals of its blocks, waits for what comes before it, hands on what comes after it, and
 /// writes the results while the chunk is in its cache (Merrill and Garland's decoupled look-back). The bits
-/// are those of scan_strip.
+/// are those of scan_blocks.
 ///
 /// Why it may wait: for chunks that other threads have taken, so that the parts may run in any order, also
 /// one after another.
@@ -31727,11 +31851,10 @@ struct operator_ref {
     V operator()(V const& a, V const& b) const { return static_cast<V>((*op)(a, b)); }
 };
 
-/// The operator by which a kernel combines elements of type V.
+/// The operator by which a kernel combines elements of type V: that of a reduction has no members.
 template <class V, class Op>
-using element_operator = std::conditional_t<
-    std::is_same_v<kernel::scanned_by<V, std::remove_const_t<Op>>, std::remove_const_t<Op>>,
-    operator_ref<V, Op>, kernel::scanned_by<V, std::remove_const_t<Op>>>;
+using element_operator = std::conditional_t<kernel::has_lane_form<std::remove_const_t<Op>>,
+    kernel::scanned_by<V, std::remove_const_t<Op>>, operator_ref<V, Op>>;
 
 template <class V, class Op>
 element_operator<V, Op> element_operator_of(Op& op)
@@ -31744,8 +31867,9 @@ element_operator<V, Op> element_operator_of(Op& op)
 
 /// True if the operator is a reduction of numbers, so that it costs less than to read a prefix again.
 template <class V, class Op>
-inline constexpr bool is_cheap = kernel::has_lane_form<std::remove_const_t<Op>> &&
-                                 (std::is_arithmetic_v<V> || std::is_empty_v<element_operator<V, Op>>);
+inline constexpr bool is_cheap =
+    kernel::has_lane_form<std::remove_const_t<Op>> &&
+    (std::is_arithmetic_v<V> || kernel::order_rule<element_operator<V, Op>, V>::is_ordered);
 
 /// True if the threads of a scan keep prefixes, so that they call the operator as often as one thread does:
 /// numbers take longer to write and read again than to combine.
@@ -31779,7 +31903,7 @@ struct whole_axis {
     std::size_t parts;
     policy_ref policy;
 
-    bool is_long() const { return all.length() >= kernel::elements_per_group; }
+    bool suits_vectors() const { return all.length() >= kernel::elements_per_group; }
 
     template <class Make>
     void operator()(std::size_t begin, std::size_t end, std::size_t width, Make const& make) const
@@ -31827,6 +31951,30 @@ std::size_t scan_lanes(vector_level const& level, Scan const& scan, Arguments co
     return level.template functions<lane_functions<Scan, Arguments...>>().scan(scan, arguments...);
 }
 
+/// Makes the scans of sequences of which all items are consecutive.
+template <class T, class Ops, bool Reverse>
+struct consecutive_scans {
+    using item = T;
+    using access = consecutive_access<T, Reverse>;
+    using strip = kernel::lane_prefix<Ops, access>;
+    static constexpr bool is_reverse = Reverse;
+
+    T const* x;
+    T* y;
+    T start;
+    bool exclusive;
+
+    strip operator()(sequences<2>::offsets const& at, std::size_t length, std::size_t) const
+    {
+        return strip(access{{x + at[0]}, {y + at[1]}, start}, length, exclusive);
+    }
+    /// Returns the scan of a padded sequence into other memory.
+    strip padded(sequences<2>::offsets const& at, std::size_t length, T* results) const
+    {
+        return strip(access{{x + at[0]}, {results}, start, true}, length, exclusive);
+    }
+};
+
 /// The part of a scan of x into y that is done in vectors. Reduce is add, mul, max or min.
 template <class T, class Reduce>
 struct lane_scan {
@@ -31844,7 +31992,7 @@ struct lane_scan {
     template <class Run>
     std::size_t operator()(Run const& run) const
     {
-        if (kernel::has_masked_lanes || run.is_long()) {
+        if (run.suits_vectors()) {
             if (detail::are_consecutive(all.time(), 1))
                 return run_consecutive<false>(run);
             if (detail::are_consecutive(all.time(), -1))
@@ -31860,11 +32008,7 @@ private:
     template <bool Reverse, class Run>
     std::size_t run_consecutive(Run const& run) const
     {
-        using access = consecutive_access<T, Reverse>;
-        run(0, all.neighbours(), 1, [this](offsets const& at, std::size_t length, std::size_t) {
-            return kernel::lane_prefix<ops, access>(
-                access{{x + at[0]}, {y + at[1]}, first()}, length, exclusive);
-        });
+        run(0, all.neighbours(), 1, consecutive_scans<T, ops, Reverse>{x, y, first(), exclusive});
         return all.neighbours();
     }
 
@@ -32017,7 +32161,7 @@ struct lane_recurrences {
     template <class Run>
     std::size_t operator()(Run const& run) const
     {
-        if (kernel::has_masked_lanes || run.is_long()) {
+        if (kernel::has_masked_lanes || run.suits_vectors()) {
             if (detail::are_consecutive_states(all.time(), 1))
                 return run_consecutive<false>(run);
             if (detail::are_consecutive_states(all.time(), -1))
@@ -42523,16 +42667,6 @@ XLOOM_ALWAYS_INLINE inline auto unrolled_tree(Read const& read, std::size_t begi
     }
 }
 
-/// Calls f(std::integral_constant<count>) for a count from 1 to elements_per_group.
-template <class F>
-XLOOM_ALWAYS_INLINE inline void with_count(std::size_t count, F const& f)
-{
-    [&]<std::size_t... K>(std::index_sequence<K...>) {
-        static_cast<void>(
-            ((count == K + 1 && (f(std::integral_constant<std::size_t, K + 1>{}), true)) || ...));
-    }(std::make_index_sequence<elements_per_group>{});
-}
-
 /// Combines elements of type V into the total of a sequence. If IsUnrolled, there is code for each number of
 /// elements of a group, for operators of a few instructions; else elements wait in an array.
 template <class V, class Op, bool IsUnrolled>
@@ -42547,7 +42681,7 @@ struct sequence_total {
     {
         if constexpr (IsUnrolled)
             if (length <= elements_per_group)
-                return kernel::with_count(length, [&](auto count) {
+                return kernel::with_count<1, elements_per_group>(length, [&](auto count) {
                     for (std::size_t c = 0; c < width; ++c)
                         write(c, V(kernel::unrolled_tree<count>(
                                      [&](std::size_t t) { return read(t, c); }, begin, op)));
@@ -43009,6 +43143,68 @@ void segment_reduce_into(Op&& op, Xs const& values, Splits const& row_splits, Ys
 
 namespace xloom::inline XLOOM_ABI::detail {
 
+/// Scans of short segments, whose results wait in a buffer: so vectors are read and written whole, whatever
+/// the segments' lengths. Make makes the scans; those that are not in vectors have no buffer, nor have those
+/// of processors whose masks do the same.
+template <class Make>
+class buffered_scans {
+public:
+    explicit buffered_scans(Make const&) {}
+
+    /// Scans the segment that the last `rest` rows begin with, unless it is too long or followed by too few.
+    template <class Offsets>
+    static bool scan(Offsets const&, std::size_t, std::size_t)
+    {
+        return false;
+    }
+};
+template <class T, class Ops, bool Reverse>
+    requires(!kernel::has_fast_masks)
+class buffered_scans<consecutive_scans<T, Ops, Reverse>> {
+public:
+    explicit buffered_scans(consecutive_scans<T, Ops, Reverse> const& make) : make_(make) {}
+    buffered_scans(buffered_scans const&) = delete;
+    ~buffered_scans() { write(); }
+
+    XLOOM_ALWAYS_INLINE bool scan(sequences<2>::offsets const& at, std::size_t length, std::size_t rest)
+    {
+        if (length > longest || rest - length < kernel::elements_per_group) {
+            write();
+            return false;
+        }
+        if (count_ == 0)
+            results_ = make_.y + at[1];
+        detail::scan_strip(make_.padded(at, length, item(count_)));
+        count_ += length;
+        if (count_ > most - longest)
+            write();
+        return true;
+    }
+
+private:
+    static constexpr std::size_t longest = kernel::elements_per_block, most = 8 * longest;
+
+    T* item(std::size_t i)
+    {
+        return Reverse ? items_ + most + kernel::elements_per_group - 1 - i : items_ + i;
+    }
+    void write()
+    {
+        if (count_ == 0)
+            return;
+        if constexpr (Reverse)
+            std::copy_n(item(count_ - 1), count_, results_ - (count_ - 1));
+        else
+            std::copy_n(item(0), count_, results_);
+        count_ = 0;
+    }
+
+    consecutive_scans<T, Ops, Reverse> const make_;
+    T* results_ = nullptr; ///< item 0 of the results that wait
+    std::size_t count_ = 0;
+    T items_[most + kernel::elements_per_group];
+};
+
 /// Makes strips of the neighbours begin .. end - 1 of every row of sequences, and runs them along each
 /// segment; make as for whole_axis.
 template <class Sequences, class Policy>
@@ -43019,7 +43215,8 @@ struct each_segment {
     std::size_t parts;
     Policy const& policy;
 
-    bool is_long() const { return all.length() / splits.size() >= kernel::elements_per_group; }
+    /// Why all of them: results of short segments are buffered, so that vectors pay off.
+    static constexpr bool suits_vectors() { return true; }
 
     template <class Make>
     void operator()(std::size_t begin, std::size_t end, std::size_t width, Make const& make) const
@@ -43031,26 +43228,40 @@ struct each_segment {
         policy.for_each(parts, [&](std::size_t part) {
             std::size_t const first_segment = splits.begin_of_part(part, parts),
                               last_segment = splits.begin_of_part(part + 1, parts);
-            for (std::size_t i = 0; i < strips; ++i) {
-                auto const at = all(i / grid.per_row() * all.neighbours() + begin + grid.begin(i));
-                for (std::size_t s = first_segment; s < last_segment; ++s)
-                    if (std::size_t const length = splits.length(s); length != 0)
-                        detail::scan_strip(make(moved(at, first_of(s)), length, grid.size(i)));
-            }
+            for (std::size_t i = 0; i < strips; ++i)
+                run_strip(make, all(i / grid.per_row() * all.neighbours() + begin + grid.begin(i)),
+                    all.time(), grid.size(i),
+                    splits.all().subspan(first_segment, last_segment - first_segment + 1));
         });
     }
 
 private:
-    /// Returns the element of the axis, in the direction of the scan, that segment s begins with.
-    std::size_t first_of(std::size_t s) const
+    using offsets = typename Sequences::offsets;
+
+    /// Runs a strip, which begins at `at`, along the segments that have these splits.
+    ///
+    /// Why a function, and values: so they stay in registers, whatever is written.
+    template <class Make>
+    XLOOM_NOINLINE void run_strip(Make const make, offsets at, offsets const time, std::size_t width,
+        std::span<std::size_t const> const ends) const
     {
-        return reverse ? all.length() - splits.begin(s) - splits.length(s) : splits.begin(s);
-    }
-    auto moved(typename Sequences::offsets at, std::size_t elements) const
-    {
-        for (std::size_t k = 0; k < at.size(); ++k)
-            at[k] += static_cast<std::ptrdiff_t>(elements) * all.time()[k];
-        return at;
+        bool const is_reverse = reverse;
+        std::size_t rest = ends.back() - ends.front();
+        auto const move_on = [&](std::size_t elements) {
+            for (std::size_t k = 0; k < at.size(); ++k)
+                at[k] += static_cast<std::ptrdiff_t>(elements) * time[k];
+        };
+        move_on(is_reverse ? all.length() - ends.back() : ends.front());
+        buffered_scans<Make> buffer(make);
+        for (std::size_t s = 1; s < ends.size(); ++s) {
+            std::size_t const end = is_reverse ? ends.size() - s : s, length = ends[end] - ends[end - 1];
+            if (length == 0)
+                continue;
+            if (!buffer.scan(at, length, rest))
+                detail::scan_strip(make(at, length, width));
+            rest -= length;
+            move_on(length);
+        }
     }
 };
 

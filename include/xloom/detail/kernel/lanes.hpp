@@ -120,7 +120,7 @@ XLOOM_ALWAYS_INLINE inline bool all_lanes(Mask const& mask)
 #endif
 }
 
-/// True if the target stores the first lanes of a vector at the cost of all of them, also on processors of AMD.
+/// True if the target stores the first lanes of a vector at the cost of all of them. AVX does not on AMD.
 inline constexpr bool has_fast_masks =
 #if defined(__AVX512F__) && !defined(XLOOM_NO_SIMD)
     true;
@@ -128,7 +128,7 @@ inline constexpr bool has_fast_masks =
     false;
 #endif
 
-/// True if the target loads and stores the first lanes of a vector at the cost of all of them.
+/// True if the target loads and stores the first lanes of a vector in one instruction.
 inline constexpr bool has_masked_lanes =
 #if defined(__AVX__) && !defined(XLOOM_NO_SIMD)
     true;
