@@ -325,6 +325,9 @@ constexpr std::size_t prefetch_distance(std::size_t slice_size)
     return slice_size <= max_small_slice ? 32 : 16;
 }
 
+/// The minimum number of vectors of neighbours that are scanned in vectors if the sequences are short.
+inline constexpr std::size_t vectors_of_short_rows = 8;
+
 /// The prefetch distance in bytes of scans along contiguous memory.
 inline constexpr std::size_t scan_prefetch_bytes = 4096;
 
@@ -9168,14 +9171,6 @@ XLOOM_ALWAYS_INLINE inline bool all_lanes(Mask const& mask)
 /// True if the target stores the first lanes of a vector at the cost of all of them. AVX does not on AMD.
 inline constexpr bool has_fast_masks =
 #if defined(__AVX512F__) && !defined(XLOOM_NO_SIMD)
-    true;
-#else
-    false;
-#endif
-
-/// True if the target loads and stores the first lanes of a vector in one instruction.
-inline constexpr bool has_masked_lanes =
-#if defined(__AVX__) && !defined(XLOOM_NO_SIMD)
     true;
 #else
     false;
@@ -30954,6 +30949,12 @@ namespace xloom::inline XLOOM_ABI::kernel {
 template <class V>
 inline constexpr std::size_t strip_width = std::clamp<std::size_t>(1024 / sizeof(V), 1, 64);
 
+/// True if operators on Vs take a few instructions.
+template <class V>
+inline constexpr bool is_number_or_map = std::is_arithmetic_v<V>;
+template <std::floating_point T>
+inline constexpr bool is_number_or_map<affine_map<T>> = true;
+
 /// The blocks of a scan of `width` sequences. `Access` reads and writes the element of time t and sequence c:
 ///
 ///     read(t, c), write(t, c, v)
@@ -30990,23 +30991,25 @@ public:
     /// Writes the results of sequences of one group. There is code for each number of elements, so for
     /// operators of a few instructions.
     void scan_only_group() const
-        requires(std::is_arithmetic_v<V> && std::is_empty_v<Op>)
+        requires(is_number_or_map<V> && std::is_empty_v<Op>)
     {
         strip_prefix const local = *this; // which no write changes, as the compiler can see
-        V const start = has_initial() ? access_.initial(0) : V{};
-        V const* const base = has_initial() ? &start : nullptr;
+        bool const has_base = has_initial();
         kernel::with_count<1, elements_per_group>(length_, [&](auto count) {
             for (std::size_t c = 0; c < local.width_; ++c) {
-                V group[count];
+                V const start = has_base ? local.access_.initial(c) : V{};
+                V const* const base = has_base ? &start : nullptr;
+                V x[count], group[count];
                 for (std::size_t i = 0; i < count; ++i)
-                    group[i] = local.access_.read(i, c);
+                    group[i] = x[i] = local.access_.read(i, c);
                 scan_group<count>(group, local.op_);
-                if constexpr (is_ordered) {
-                    progress done{start, has_initial() && !Op::is_safe_start(start)};
-                    local.template write_ordered<true>(0, c, count, group, has_initial(), done);
-                } else {
-                    local.write(0, c, count, group, base);
-                }
+                if constexpr (is_ordered)
+                    if (!local.are_safe(count, x, group, base)) {
+                        progress done{start, has_base && !Op::is_safe_start(start)};
+                        local.template write_ordered<true>(0, c, count, group, has_base, done);
+                        continue;
+                    }
+                local.write(0, c, count, group, base);
             }
         });
     }
@@ -31080,6 +31083,15 @@ private:
             before[c] = done[c].is_in_order ? done[c].last
                         : has_before        ? op_(before[c], totals[c])
                                             : totals[c];
+    }
+
+    /// True if all elements x of a group are safe, given their prefixes and what comes before them, if any.
+    XLOOM_ALWAYS_INLINE bool are_safe(std::size_t count, V const* x, V const* group, V const* base) const
+    {
+        bool are_all = base == nullptr || Op::is_safe_start(*base);
+        for (std::size_t i = 0; i < count; ++i)
+            are_all = are_all & Op::is_safe(x[i], base == nullptr ? group[i] : op_(*base, group[i]));
+        return are_all;
     }
 
     /// Writes the results of a group whose prefixes are given. The base is `done.last`, if there is one.
@@ -31603,9 +31615,13 @@ public:
     offsets operator()(std::size_t i) const
     {
         offsets at = first_;
-        for (std::size_t axis = dims_.size(); axis-- > 0; i /= dims_[axis])
+        auto const add = [&](std::size_t axis, std::size_t index) {
             for (std::size_t k = 0; k < K; ++k)
-                at[k] += static_cast<std::ptrdiff_t>(i % dims_[axis]) * strides_[axis][k];
+                at[k] += static_cast<std::ptrdiff_t>(index) * strides_[axis][k];
+        };
+        for (std::size_t axis = dims_.size() - 1; axis != 0; i /= dims_[axis--])
+            add(axis, i % dims_[axis]);
+        add(0, i);
         return at;
     }
 
@@ -31885,14 +31901,20 @@ std::size_t scan_parts(std::size_t elements, Policy const& policy)
     return std::max<std::size_t>(std::min<std::size_t>(elements / least, policy.concurrency()), 1);
 }
 
-/// The strips of at most `width` neighbours into which `neighbours` of them are divided.
-struct strip_grid {
-    std::size_t neighbours;
-    std::size_t width;
+/// The strips of at most `width` neighbours into which `neighbours` of each row are divided. Requires some.
+class strip_grid {
+public:
+    strip_grid(std::size_t neighbours, std::size_t width)
+        : neighbours_(neighbours), width_(width), per_row_((neighbours - 1) / width + 1)
+    {}
 
-    std::size_t per_row() const { return (neighbours + width - 1) / width; }
-    std::size_t begin(std::size_t strip) const { return strip % per_row() * width; }
-    std::size_t size(std::size_t strip) const { return (std::min)(width, neighbours - begin(strip)); }
+    std::size_t per_row() const { return per_row_; }
+    std::size_t row(std::size_t strip) const { return per_row_ == 1 ? strip : strip / per_row_; }
+    std::size_t begin(std::size_t strip) const { return per_row_ == 1 ? 0 : strip % per_row_ * width_; }
+    std::size_t size(std::size_t strip) const { return (std::min)(width_, neighbours_ - begin(strip)); }
+
+private:
+    std::size_t neighbours_, width_, per_row_;
 };
 
 /// Makes strips of the neighbours begin .. end - 1 of every row of sequences, and runs them along the axis.
@@ -31915,7 +31937,7 @@ struct whole_axis {
         detail::run_strips(
             rows * grid.per_row(), parts,
             [&](std::size_t i) {
-                std::size_t const first = i / grid.per_row() * all.neighbours() + begin + grid.begin(i);
+                std::size_t const first = grid.row(i) * all.neighbours() + begin + grid.begin(i);
                 return make(all(first), all.length(), grid.size(i));
             },
             policy);
@@ -31998,7 +32020,9 @@ struct lane_scan {
             if (detail::are_consecutive(all.time(), -1))
                 return run_consecutive<true>(run);
         }
-        return detail::are_consecutive(all.beside(), 1) ? run_neighbours(run) : 0;
+        bool const has_vectors =
+            run.suits_vectors() || all.neighbours() >= tuning::vectors_of_short_rows * kernel::lane_count<T>;
+        return has_vectors && detail::are_consecutive(all.beside(), 1) ? run_neighbours(run) : 0;
     }
 
 private:
@@ -32161,7 +32185,7 @@ struct lane_recurrences {
     template <class Run>
     std::size_t operator()(Run const& run) const
     {
-        if (kernel::has_masked_lanes || run.suits_vectors()) {
+        if (run.suits_vectors()) {
             if (detail::are_consecutive_states(all.time(), 1))
                 return run_consecutive<false>(run);
             if (detail::are_consecutive_states(all.time(), -1))
@@ -43229,9 +43253,8 @@ struct each_segment {
             std::size_t const first_segment = splits.begin_of_part(part, parts),
                               last_segment = splits.begin_of_part(part + 1, parts);
             for (std::size_t i = 0; i < strips; ++i)
-                run_strip(make, all(i / grid.per_row() * all.neighbours() + begin + grid.begin(i)),
-                    all.time(), grid.size(i),
-                    splits.all().subspan(first_segment, last_segment - first_segment + 1));
+                run_strip(make, all(grid.row(i) * all.neighbours() + begin + grid.begin(i)), all.time(),
+                    grid.size(i), splits.all().subspan(first_segment, last_segment - first_segment + 1));
         });
     }
 

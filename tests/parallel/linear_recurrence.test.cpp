@@ -105,7 +105,8 @@ TEST_CASE_TEMPLATE("linear_recurrence: the textbook's bits", T, float, double)
 TEST_CASE_TEMPLATE("linear_recurrence: decays of which a product overflows", T, float, double)
 {
     for (sizes const of : {sizes::large_decays, sizes::any}) {
-        for (std::size_t const length : std::initializer_list<std::size_t>{1, 17, 255, 257, 600})
+        for (std::size_t const length :
+            std::initializer_list<std::size_t>{1, 3, 7, 12, 16, 17, 255, 257, 600})
             for (std::size_t const channels : std::initializer_list<std::size_t>{1, 3, 37})
                 for (bool const time_is_last : {false, true})
                     compare<T>(length, channels, time_is_last, length % 2 == 1, 1, of);

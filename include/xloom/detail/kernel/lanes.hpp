@@ -128,14 +128,6 @@ inline constexpr bool has_fast_masks =
     false;
 #endif
 
-/// True if the target loads and stores the first lanes of a vector in one instruction.
-inline constexpr bool has_masked_lanes =
-#if defined(__AVX__) && !defined(XLOOM_NO_SIMD)
-    true;
-#else
-    false;
-#endif
-
 #if defined(__AVX512F__) && !defined(XLOOM_NO_SIMD)
 namespace detail {
 

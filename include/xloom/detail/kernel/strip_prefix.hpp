@@ -3,10 +3,12 @@
 
 #include <algorithm>
 #include <array>
+#include <concepts>
 #include <cstddef>
 #include <type_traits>
 
 #include <xloom/detail/core/compiler.hpp>
+#include <xloom/detail/kernel/affine.hpp>
 #include <xloom/detail/kernel/lane_scan.hpp>
 #include <xloom/detail/kernel/product.hpp>
 #include <xloom/detail/kernel/with_count.hpp>
@@ -19,6 +21,12 @@ namespace xloom::inline XLOOM_ABI::kernel {
 /// The maximum number of sequences of a strip: its elements of one time step take 1 KiB, if it has several.
 template <class V>
 inline constexpr std::size_t strip_width = std::clamp<std::size_t>(1024 / sizeof(V), 1, 64);
+
+/// True if operators on Vs take a few instructions.
+template <class V>
+inline constexpr bool is_number_or_map = std::is_arithmetic_v<V>;
+template <std::floating_point T>
+inline constexpr bool is_number_or_map<affine_map<T>> = true;
 
 /// The blocks of a scan of `width` sequences. `Access` reads and writes the element of time t and sequence c:
 ///
@@ -56,23 +64,25 @@ public:
     /// Writes the results of sequences of one group. There is code for each number of elements, so for
     /// operators of a few instructions.
     void scan_only_group() const
-        requires(std::is_arithmetic_v<V> && std::is_empty_v<Op>)
+        requires(is_number_or_map<V> && std::is_empty_v<Op>)
     {
         strip_prefix const local = *this; // which no write changes, as the compiler can see
-        V const start = has_initial() ? access_.initial(0) : V{};
-        V const* const base = has_initial() ? &start : nullptr;
+        bool const has_base = has_initial();
         kernel::with_count<1, elements_per_group>(length_, [&](auto count) {
             for (std::size_t c = 0; c < local.width_; ++c) {
-                V group[count];
+                V const start = has_base ? local.access_.initial(c) : V{};
+                V const* const base = has_base ? &start : nullptr;
+                V x[count], group[count];
                 for (std::size_t i = 0; i < count; ++i)
-                    group[i] = local.access_.read(i, c);
+                    group[i] = x[i] = local.access_.read(i, c);
                 scan_group<count>(group, local.op_);
-                if constexpr (is_ordered) {
-                    progress done{start, has_initial() && !Op::is_safe_start(start)};
-                    local.template write_ordered<true>(0, c, count, group, has_initial(), done);
-                } else {
-                    local.write(0, c, count, group, base);
-                }
+                if constexpr (is_ordered)
+                    if (!local.are_safe(count, x, group, base)) {
+                        progress done{start, has_base && !Op::is_safe_start(start)};
+                        local.template write_ordered<true>(0, c, count, group, has_base, done);
+                        continue;
+                    }
+                local.write(0, c, count, group, base);
             }
         });
     }
@@ -146,6 +156,15 @@ private:
             before[c] = done[c].is_in_order ? done[c].last
                         : has_before        ? op_(before[c], totals[c])
                                             : totals[c];
+    }
+
+    /// True if all elements x of a group are safe, given their prefixes and what comes before them, if any.
+    XLOOM_ALWAYS_INLINE bool are_safe(std::size_t count, V const* x, V const* group, V const* base) const
+    {
+        bool are_all = base == nullptr || Op::is_safe_start(*base);
+        for (std::size_t i = 0; i < count; ++i)
+            are_all = are_all & Op::is_safe(x[i], base == nullptr ? group[i] : op_(*base, group[i]));
+        return are_all;
     }
 
     /// Writes the results of a group whose prefixes are given. The base is `done.last`, if there is one.

@@ -58,7 +58,7 @@ struct lane_recurrences {
     template <class Run>
     std::size_t operator()(Run const& run) const
     {
-        if (kernel::has_masked_lanes || run.suits_vectors()) {
+        if (run.suits_vectors()) {
             if (detail::are_consecutive_states(all.time(), 1))
                 return run_consecutive<false>(run);
             if (detail::are_consecutive_states(all.time(), -1))

@@ -61,14 +61,20 @@ std::size_t scan_parts(std::size_t elements, Policy const& policy)
     return std::max<std::size_t>(std::min<std::size_t>(elements / least, policy.concurrency()), 1);
 }
 
-/// The strips of at most `width` neighbours into which `neighbours` of them are divided.
-struct strip_grid {
-    std::size_t neighbours;
-    std::size_t width;
+/// The strips of at most `width` neighbours into which `neighbours` of each row are divided. Requires some.
+class strip_grid {
+public:
+    strip_grid(std::size_t neighbours, std::size_t width)
+        : neighbours_(neighbours), width_(width), per_row_((neighbours - 1) / width + 1)
+    {}
 
-    std::size_t per_row() const { return (neighbours + width - 1) / width; }
-    std::size_t begin(std::size_t strip) const { return strip % per_row() * width; }
-    std::size_t size(std::size_t strip) const { return (std::min)(width, neighbours - begin(strip)); }
+    std::size_t per_row() const { return per_row_; }
+    std::size_t row(std::size_t strip) const { return per_row_ == 1 ? strip : strip / per_row_; }
+    std::size_t begin(std::size_t strip) const { return per_row_ == 1 ? 0 : strip % per_row_ * width_; }
+    std::size_t size(std::size_t strip) const { return (std::min)(width_, neighbours_ - begin(strip)); }
+
+private:
+    std::size_t neighbours_, width_, per_row_;
 };
 
 /// Makes strips of the neighbours begin .. end - 1 of every row of sequences, and runs them along the axis.
@@ -91,7 +97,7 @@ struct whole_axis {
         detail::run_strips(
             rows * grid.per_row(), parts,
             [&](std::size_t i) {
-                std::size_t const first = i / grid.per_row() * all.neighbours() + begin + grid.begin(i);
+                std::size_t const first = grid.row(i) * all.neighbours() + begin + grid.begin(i);
                 return make(all(first), all.length(), grid.size(i));
             },
             policy);
@@ -174,7 +180,9 @@ struct lane_scan {
             if (detail::are_consecutive(all.time(), -1))
                 return run_consecutive<true>(run);
         }
-        return detail::are_consecutive(all.beside(), 1) ? run_neighbours(run) : 0;
+        bool const has_vectors =
+            run.suits_vectors() || all.neighbours() >= tuning::vectors_of_short_rows * kernel::lane_count<T>;
+        return has_vectors && detail::are_consecutive(all.beside(), 1) ? run_neighbours(run) : 0;
     }
 
 private:

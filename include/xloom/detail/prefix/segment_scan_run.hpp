@@ -99,9 +99,8 @@ struct each_segment {
             std::size_t const first_segment = splits.begin_of_part(part, parts),
                               last_segment = splits.begin_of_part(part + 1, parts);
             for (std::size_t i = 0; i < strips; ++i)
-                run_strip(make, all(i / grid.per_row() * all.neighbours() + begin + grid.begin(i)),
-                    all.time(), grid.size(i),
-                    splits.all().subspan(first_segment, last_segment - first_segment + 1));
+                run_strip(make, all(grid.row(i) * all.neighbours() + begin + grid.begin(i)), all.time(),
+                    grid.size(i), splits.all().subspan(first_segment, last_segment - first_segment + 1));
         });
     }
 

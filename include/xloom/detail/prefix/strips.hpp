@@ -69,9 +69,13 @@ public:
     offsets operator()(std::size_t i) const
     {
         offsets at = first_;
-        for (std::size_t axis = dims_.size(); axis-- > 0; i /= dims_[axis])
+        auto const add = [&](std::size_t axis, std::size_t index) {
             for (std::size_t k = 0; k < K; ++k)
-                at[k] += static_cast<std::ptrdiff_t>(i % dims_[axis]) * strides_[axis][k];
+                at[k] += static_cast<std::ptrdiff_t>(index) * strides_[axis][k];
+        };
+        for (std::size_t axis = dims_.size() - 1; axis != 0; i /= dims_[axis--])
+            add(axis, i % dims_[axis]);
+        add(0, i);
         return at;
     }
 
