@@ -136,10 +136,8 @@ std::size_t scan_lanes(vector_level const& level, Scan const& scan, Arguments co
 /// Makes the scans of sequences of which all items are consecutive.
 template <class T, class Ops, bool Reverse>
 struct consecutive_scans {
-    using item = T;
     using access = consecutive_access<T, Reverse>;
     using strip = kernel::lane_prefix<Ops, access>;
-    static constexpr bool is_reverse = Reverse;
 
     T const* x;
     T* y;
