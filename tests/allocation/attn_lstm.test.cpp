@@ -106,16 +106,12 @@ struct in_parts {
     }
 };
 
-/// What call(memory) allocates, over batches no larger than T, N and S, with numbers of rows around those of
-/// tiles and groups.
+/// What call(memory) allocates, over batches no larger than T, N and S.
 template <class Call>
 std::size_t most_allocations(batch_sizes const& sizes, Call const& call)
 {
     std::size_t most = 0;
-    for (std::size_t const N :
-        {1u, 2u, 3u, 4u, 5u, 7u, 8u, 9u, 12u, 13u, 16u, 17u, 32u, 33u, 47u, 48u, 49u}) {
-        if (N > sizes.N)
-            break;
+    for (std::size_t N = 1; N <= sizes.N; ++N)
         for (std::size_t const T : {std::size_t{1}, sizes.T / 2, sizes.T})
             for (std::size_t const S : {std::size_t{0}, sizes.S / 2, sizes.S}) {
                 call_memory memory(T, N, S);
@@ -123,7 +119,6 @@ std::size_t most_allocations(batch_sizes const& sizes, Call const& call)
                 call(memory);
                 most = std::max(most, allocations() - before);
             }
-    }
     return most;
 }
 
