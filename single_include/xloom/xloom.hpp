@@ -325,8 +325,10 @@ constexpr std::size_t prefetch_distance(std::size_t slice_size)
     return slice_size <= max_small_slice ? 32 : 16;
 }
 
-/// The minimum number of vectors of neighbours that are scanned in vectors if the sequences are short.
-inline constexpr std::size_t vectors_of_short_rows = 8;
+/// The minimum number of elements of short sequences beside each other that are scanned in vectors, where the
+/// last vector is masked, and where its neighbours are scanned one by one.
+inline constexpr std::size_t elements_in_masked_vectors = 64;
+inline constexpr std::size_t elements_in_whole_vectors = 128;
 
 /// The prefetch distance in bytes of scans along contiguous memory.
 inline constexpr std::size_t scan_prefetch_bytes = 4096;
@@ -17202,11 +17204,12 @@ namespace xloom::inline XLOOM_ABI::dispatch {
 enum class level : unsigned char {
     sse2,        ///< the units of each x86-64 processor
     avx2,        ///< AVX2, FMA and F16C
+    avx2_vnni,   ///< AVX-VNNI, with those of avx2
     avx512,      ///< AVX-512 F, BW, CD, DQ and VL, with those of avx2
     avx512_vnni, ///< AVX-512 VNNI, with those of avx512
     avx512_bf16, ///< AVX-512 BF16, with those of avx512_vnni
 };
-inline constexpr std::size_t level_count = 5;
+inline constexpr std::size_t level_count = 6;
 
 namespace detail {
 
@@ -17226,11 +17229,12 @@ Functions const& functions_of(level) noexcept;
 [[noreturn]] inline void fail_level(char const* op)
 {
     xloom::detail::fail<option_error>(op,
-        ": the level must be one that the processor and the operating system support, sse2, avx2, avx512, "
-        "avx512_vnni or avx512_bf16, but the highest supported one is ",
+        ": the level must be one that the processor and the operating system support, sse2, avx2, avx2_vnni, "
+        "avx512, avx512_vnni or avx512_bf16, but the highest supported one is ",
         is_supported(level::avx512_bf16)   ? "avx512_bf16"
         : is_supported(level::avx512_vnni) ? "avx512_vnni"
         : is_supported(level::avx512)      ? "avx512"
+        : is_supported(level::avx2_vnni)   ? "avx2_vnni"
         : is_supported(level::avx2)        ? "avx2"
                                            : "sse2",
         ". Choose another level, or unset XLOOM_DISPATCH_LEVEL.");
@@ -17245,8 +17249,8 @@ inline bool is_supported(level unit) noexcept
 }
 
 /// Returns the level of weights that are packed, and of calls without packed ones, from now on: the highest
-/// that is supported, unless the environment variable XLOOM_DISPATCH_LEVEL (sse2, avx2, avx512, avx512_vnni
-/// or avx512_bf16) or force_level chooses another.
+/// that is supported, but for avx512_bf16 on processors with AMX, where avx512_vnni is faster; unless the environment variable XLOOM_DISPATCH_LEVEL (the name of a level) or
+/// force_level chooses another.
 ///
 /// Errors    option_error: XLOOM_DISPATCH_LEVEL names no level, or one that is not supported.
 inline level current_level()
@@ -18473,13 +18477,6 @@ struct two_weights {
     std::array<bfloat16, 2> stored;
 };
 
-/// A piece of a row, rounded to nearest, ties to even, and padded with a zero to whole pairs.
-struct rounded_row {
-    static constexpr std::size_t length = 512;
-
-    alignas(64) std::array<bfloat16, length> items;
-};
-
 } // namespace xloom::inline XLOOM_ABI::kernel
 
 XLOOM_BEGIN_FALSE_UNINITIALIZED
@@ -18488,16 +18485,20 @@ namespace xloom::inline XLOOM_ABI::kernel {
 
 namespace detail {
 
-#if defined(__AVX512BF16__) && !defined(XLOOM_NO_SIMD)
+// Why not with AMX: Intel's processors that have it execute vdpbf16ps at a quarter of the rate of an FMA (Sapphire
+// Rapids), so that two FMAs take half as long.
+#if defined(__AVX512BF16__) && !defined(__AMX_BF16__) && !defined(XLOOM_NO_SIMD)
 
-/// The two numbers of each lane of a batch.
+/// The two numbers of each lane of a batch. `item` is the type in which rounded numbers of a row are kept.
 struct pair_unit {
     struct weights {
         __m512i all;
     };
+    using item = bfloat16;
 
+    static void round(batch_t<float> const& numbers, item* to) { store_narrowed(to, numbers); }
     static weights load(two_weights const* from) { return {_mm512_loadu_si512(from)}; }
-    static weights spread(bfloat16 const* pair)
+    static weights spread(item const* pair)
     {
         std::int32_t both;
         std::memcpy(&both, pair, sizeof both);
@@ -18515,7 +18516,14 @@ struct pair_unit {
     struct weights {
         batch_t<float> first, second;
     };
+    using item = float;
 
+    static void round(batch_t<float> const& numbers, item* to)
+    {
+        std::array<bfloat16, batch_size<float>> rounded;
+        store_narrowed(rounded.data(), numbers);
+        store_batch(to, load_widened(rounded.data()));
+    }
     static weights load(two_weights const* from)
     {
 #ifndef XLOOM_NO_SIMD
@@ -18528,10 +18536,7 @@ struct pair_unit {
 #endif
             return {static_cast<float>(from->stored[0]), static_cast<float>(from->stored[1])};
     }
-    static weights spread(bfloat16 const* pair)
-    {
-        return {batch_t<float>(static_cast<float>(pair[0])), batch_t<float>(static_cast<float>(pair[1]))};
-    }
+    static weights spread(item const* pair) { return {batch_t<float>(pair[0]), batch_t<float>(pair[1])}; }
     static batch_t<float> add_products(batch_t<float> const& to, weights const& a, weights const& b)
     {
         return multiply_add(a.first, b.first, multiply_add(a.second, b.second, to));
@@ -18552,22 +18557,26 @@ private:
 
 /// Products with rows that are rounded to bfloat16, for multiply_rounded.
 struct pair_products : detail::pair_unit {
+    static constexpr std::size_t piece_length = 1024 / sizeof(item);
+
     using stored = two_weights;
-    using row = rounded_row;
+    /// A piece of a row, rounded to nearest, ties to even, and padded with a zero to whole pairs.
+    struct row {
+        alignas(64) std::array<item, piece_length> items;
+    };
     using factors = weights;
     using sums = batch_t<float>;
-    static constexpr std::size_t piece_length = rounded_row::length;
 
     static void round(float const* from, std::size_t count, row& to) noexcept
     {
         constexpr std::size_t width = batch_size<float>;
         std::size_t k = 0;
         for (; k + width <= count; k += width)
-            store_narrowed(to.items.data() + k, load_batch(from + k));
+            pair_unit::round(load_batch(from + k), to.items.data() + k);
         if (k < count)
-            store_narrowed(to.items.data() + k, load_first(from + k, count - k));
+            pair_unit::round(load_first(from + k, count - k), to.items.data() + k);
         if (count % 2 != 0)
-            to.items[count] = bfloat16(0.0f);
+            to.items[count] = item(0.0f);
     }
     static sums begin(row const&, float const* start) { return load_batch(start); }
     static factors spread(row const& a, std::size_t k) { return pair_unit::spread(&a.items[k]); }
@@ -30689,6 +30698,7 @@ private:
     enum class results { total, none, inclusive, exclusive };
 
     using rows_of_group = std::make_index_sequence<elements_per_group>;
+    using all_of_group = std::integral_constant<std::size_t, elements_per_group>;
     using rule = element_of<Op>;
 
     static constexpr bool is_ordered = order_rule<Op, V>::is_ordered;
@@ -30736,11 +30746,16 @@ private:
             }
         for (std::size_t t = begin; t < end; t += elements_per_group) {
             if constexpr (!is_ordered)
-                if (end - t >= elements_per_group && !access_.rows_share_sets()) {
+                if (!access_.rows_share_sets()) {
+                    bool const is_whole = end - t >= elements_per_group;
                     for (std::size_t c = 0; c < width_; ++c) {
-                        V const total = local.template scan_column<Results>(
-                            t, c, t == begin ? before[c] : op_(before[c], totals[c]));
-                        totals[c] = t == begin ? total : op_(totals[c], total);
+                        V const base = t == begin ? before[c] : op_(before[c], totals[c]);
+                        if (is_whole) {
+                            V const total = local.template scan_column<Results>(t, c, base, all_of_group{});
+                            totals[c] = t == begin ? total : op_(totals[c], total);
+                        } else {
+                            local.template scan_column<Results>(t, c, base, end - t);
+                        }
                     }
                     continue;
                 }
@@ -30756,21 +30771,21 @@ private:
             before[c] = last_of(group, c, op_(before[c], totals[c]), done);
     }
 
-    /// Writes the results of a group of column c, which follow `base`, and returns its total.
-    template <results Results>
-    XLOOM_ALWAYS_INLINE V scan_column(std::size_t t, std::size_t c, V const& base) const
+    /// Writes the results of `count` elements of a group of column c, which follow `base`, and returns the
+    /// total of a whole group.
+    template <results Results, class Count>
+    XLOOM_ALWAYS_INLINE V scan_column(std::size_t t, std::size_t c, V const& base, Count count) const
     {
         V group[elements_per_group];
         for (std::size_t i = 0; i < elements_per_group; ++i)
-            group[i] = access_.read(t + i, c);
+            group[i] = i < count ? access_.read(t + i, c) : base;
         scan_group<elements_per_group>(group, op_);
         if constexpr (Results == results::exclusive)
             access_.write(t, c, base);
-        for (std::size_t i = 0; i < elements_per_group; ++i)
-            if constexpr (Results == results::inclusive)
-                access_.write(t + i, c, op_(base, group[i]));
-            else if (i + 1 < elements_per_group)
-                access_.write(t + i + 1, c, op_(base, group[i]));
+        constexpr std::size_t later = Results == results::exclusive ? 1 : 0;
+        for (std::size_t i = 0; i + later < elements_per_group; ++i)
+            if (i + later < count)
+                access_.write(t + i + later, c, op_(base, group[i]));
         return group[elements_per_group - 1];
     }
 
@@ -31310,12 +31325,70 @@ private:
     }
 };
 
-/// Sequences of vectors, whose lanes are neighbours.
+/// Neighbours in whole vectors.
+struct whole_vectors {
+    explicit whole_vectors(std::size_t) {}
+
+    template <class T>
+    kernel::lanes_t<T> load(T const* from, std::size_t, T) const
+    {
+        return kernel::load_lanes(from);
+    }
+    template <class T>
+    void store(T* to, std::size_t, kernel::lanes_t<T> const& value) const
+    {
+        kernel::store_lanes(to, value);
+    }
+};
+
+/// As many neighbours as there are; the other lanes of the last vector have one value.
+struct partial_vectors {
+    std::size_t neighbours;
+
+    /// Loads vector c.
+    template <class T>
+    kernel::lanes_t<T> load(T const* from, std::size_t c, T others) const
+    {
+        return kernel::load_first_lanes(
+            from, neighbours - c * kernel::lane_count<T>, kernel::broadcast(others));
+    }
+    template <class T>
+    void store(T* to, std::size_t c, kernel::lanes_t<T> const& value) const
+    {
+        kernel::store_first_lanes(to, value, neighbours - c * kernel::lane_count<T>);
+    }
+};
+
+/// The number of vectors that hold `items`.
 template <class T>
+constexpr std::size_t vectors_for(std::size_t items)
+{
+    return (items + kernel::lane_count<T> - 1) / kernel::lane_count<T>;
+}
+
+/// Runs the neighbours in vectors by run.operator()<Vectors>(count): all of them where masks are fast, else
+/// whole vectors. Returns the number of neighbours that are done.
+template <class T, class Run>
+std::size_t run_vectors_of(std::size_t neighbours, Run const& run)
+{
+    std::size_t const rest = neighbours % kernel::lane_count<T>;
+    if constexpr (kernel::has_fast_masks)
+        if (rest != 0) {
+            run.template operator()<partial_vectors>(neighbours);
+            return neighbours;
+        }
+    run.template operator()<whole_vectors>(neighbours - rest);
+    return neighbours - rest;
+}
+
+/// Sequences of vectors, whose lanes are neighbours.
+template <class T, class Vectors>
 struct lane_access {
     strip_items<T const> x;
     strip_items<T> y;
     T start;
+    T neutral; ///< of the operator: what lanes without an item have
+    Vectors vectors;
 
     using lanes = kernel::lanes_t<T>;
 
@@ -31327,10 +31400,10 @@ struct lane_access {
                y.time * bytes % tuning::shared_set_bytes == 0;
     }
     lanes initial(std::size_t) const { return kernel::broadcast(start); }
-    lanes read(std::size_t t, std::size_t c) const { return kernel::load_lanes(x.lanes(t, c)); }
+    lanes read(std::size_t t, std::size_t c) const { return vectors.load(x.lanes(t, c), c, neutral); }
     void write(std::size_t t, std::size_t c, lanes const& value) const
     {
-        kernel::store_lanes(y.lanes(t, c), value);
+        vectors.store(y.lanes(t, c), c, value);
     }
 };
 
@@ -31439,25 +31512,26 @@ struct affine_access {
 };
 
 /// Recurrences in vectors, whose lanes are neighbours. If neighbours begin with the same h0, its stride is 0.
-template <class T>
+template <class T, class Vectors>
 struct affine_lane_access {
     strip_items<T const> a, b, h0;
     strip_items<T> h;
+    Vectors vectors;
 
     using map = kernel::affine_map<kernel::lanes_t<T>>;
 
     map initial(std::size_t c) const
     {
         kernel::lanes_t<T> const zero{};
-        return {zero, h0.beside == 0 ? kernel::broadcast(*h0.first) : kernel::load_lanes(h0.lanes(0, c))};
+        return {zero, h0.beside == 0 ? kernel::broadcast(*h0.first) : vectors.load(h0.lanes(0, c), c, T{})};
     }
     map read(std::size_t t, std::size_t c) const
     {
-        return {kernel::load_lanes(a.lanes(t, c)), kernel::load_lanes(b.lanes(t, c))};
+        return {vectors.load(a.lanes(t, c), c, T{}), vectors.load(b.lanes(t, c), c, T{})};
     }
     void write(std::size_t t, std::size_t c, map const& value) const
     {
-        kernel::store_lanes(h.lanes(t, c), value.b);
+        vectors.store(h.lanes(t, c), c, value.b);
     }
 };
 
@@ -32018,8 +32092,9 @@ struct lane_scan {
             if (detail::are_consecutive(all.time(), -1))
                 return run_consecutive<true>(run);
         }
-        bool const has_vectors =
-            run.suits_vectors() || all.neighbours() >= tuning::vectors_of_short_rows * kernel::lane_count<T>;
+        constexpr std::size_t least =
+            kernel::has_fast_masks ? tuning::elements_in_masked_vectors : tuning::elements_in_whole_vectors;
+        bool const has_vectors = run.suits_vectors() || all.length() * all.neighbours() >= least;
         return has_vectors && detail::are_consecutive(all.beside(), 1) ? run_neighbours(run) : 0;
     }
 
@@ -32039,15 +32114,16 @@ private:
     std::size_t run_neighbours(Run const& run) const
     {
         using lanes = kernel::lanes_t<T>;
-        using strip = kernel::row_prefix<lanes, ops, lane_access<T>>;
-        constexpr std::size_t count = kernel::lane_count<T>;
-        std::size_t const whole = all.neighbours() / count * count;
-        run(0, whole, count * kernel::row_width<lanes>,
-            [this](offsets const& at, std::size_t length, std::size_t width) {
-                return strip(ops{}, {{x + at[0], all.time()[0], 1}, {y + at[1], all.time()[1], 1}, first()},
-                    length, width / count, exclusive);
-            });
-        return whole;
+        return detail::run_vectors_of<T>(all.neighbours(), [&]<class Vectors>(std::size_t neighbours) {
+            using strip = kernel::row_prefix<lanes, ops, lane_access<T, Vectors>>;
+            run(0, neighbours, kernel::lane_count<T> * kernel::row_width<lanes>,
+                [this](offsets const& at, std::size_t length, std::size_t width) {
+                    return strip(ops{},
+                        {{x + at[0], all.time()[0], 1}, {y + at[1], all.time()[1], 1}, first(),
+                            ops::neutral(), Vectors{width}},
+                        length, vectors_for<T>(width), exclusive);
+                });
+        });
     }
 };
 
@@ -32210,18 +32286,18 @@ private:
     std::size_t run_neighbours(Run const& run) const
     {
         using map = kernel::affine_map<kernel::lanes_t<T>>;
-        using strip = kernel::row_prefix<map, kernel::compose, affine_lane_access<T>>;
-        constexpr std::size_t count = kernel::lane_count<T>;
-        std::size_t const whole = all.neighbours() / count * count;
-        auto const& time = all.time();
-        run(0, whole, count * strip::max_width,
-            [&](offsets const& at, std::size_t length, std::size_t width) {
-                return strip({},
-                    {{of.a.data + at[0], time[0], 1}, {of.b.data + at[1], time[1], 1},
-                        {of.h0.data + at[2], 0, all.beside()[2]}, {of.h.data + at[3], time[3], 1}},
-                    length, width / count, false);
-            });
-        return whole;
+        return detail::run_vectors_of<T>(all.neighbours(), [&]<class Vectors>(std::size_t neighbours) {
+            using strip = kernel::row_prefix<map, kernel::compose, affine_lane_access<T, Vectors>>;
+            auto const& time = all.time();
+            run(0, neighbours, kernel::lane_count<T> * strip::max_width,
+                [&](offsets const& at, std::size_t length, std::size_t width) {
+                    return strip({},
+                        {{of.a.data + at[0], time[0], 1}, {of.b.data + at[1], time[1], 1},
+                            {of.h0.data + at[2], 0, all.beside()[2]}, {of.h.data + at[3], time[3], 1},
+                            Vectors{width}},
+                        length, vectors_for<T>(width), false);
+                });
+        });
     }
 };
 
@@ -44633,9 +44709,10 @@ private:
         return strips_between<lanes>(
             0, end, kernel::lane_count<T> * kernel::row_width<lanes>,
             [this, &all](offsets const& at, std::size_t length, std::size_t width) {
-                return kernel::row_prefix<lanes, ops, lane_access<T>>(ops{},
-                    {{x + at[0], all.time()[0], 1}, {y + at[2], all.time()[2], 1}, ops::neutral()}, length,
-                    width / kernel::lane_count<T>, exclusive);
+                return kernel::row_prefix<lanes, ops, lane_access<T, whole_vectors>>(ops{},
+                    {{x + at[0], all.time()[0], 1}, {y + at[2], all.time()[2], 1}, ops::neutral(),
+                        ops::neutral(), whole_vectors{width}},
+                    length, width / kernel::lane_count<T>, exclusive);
             },
             kernel::broadcast(ops::neutral()));
     }
@@ -44763,13 +44840,13 @@ private:
     auto vectors(all_sequences const& all, std::size_t end) const
     {
         using map = kernel::affine_map<kernel::lanes_t<T>>;
-        using strip = kernel::row_prefix<map, kernel::compose, affine_lane_access<T>>;
+        using strip = kernel::row_prefix<map, kernel::compose, affine_lane_access<T, whole_vectors>>;
         return strips_between<map>(0, end, kernel::lane_count<T> * strip::max_width,
             [this, &all](offsets const& at, std::size_t length, std::size_t width) {
                 auto const& time = all.time();
                 return strip({},
                     {{a + at[0], time[0], 1}, {b + at[1], time[1], 1}, {h0 + at[2], 0, 0},
-                        {h + at[4], time[4], 1}},
+                        {h + at[4], time[4], 1}, whole_vectors{width}},
                     length, width / kernel::lane_count<T>, false);
             });
     }

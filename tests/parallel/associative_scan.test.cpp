@@ -194,9 +194,31 @@ TEST_CASE("associative_scan: short rows, and rows whose distance is a power of t
                     exclusive ? std::optional<float>(0.0f) : std::nullopt);
             }
     };
-    for (std::size_t length = 1; length <= 17; ++length)
+    for (std::size_t length = 1; length <= 17; ++length) {
         compare({5, length}, 1);
+        for (std::size_t const neighbours : {1U, 5U, 15U, 16U, 31U})
+            compare({length, neighbours}, 0);
+    }
     compare({300, 512}, 0);
+}
+
+TEST_CASE_TEMPLATE("associative_scan: neighbours in a wider tensor, whose other items stay", T, float, double,
+    std::int32_t, std::int64_t)
+{
+    auto x = xt::xtensor<T, 2>::from_shape({35, 40});
+    for (std::size_t i = 0; i < x.size(); ++i)
+        x.data()[i] = number<T>(i);
+    for (std::size_t neighbours = 1; neighbours <= 33; ++neighbours) {
+        auto y = x;
+        auto const some = [&](auto& of) { return xt::view(of, xt::all(), xt::range(4, 4 + neighbours)); };
+        auto inner = some(y);
+        xloom::associative_scan_into(reduction::add, inner, inner);
+        xt::xtensor<T, 2> const before = some(x), after = inner;
+        require_textbook<decltype(x), decltype(x), xloom::detail::reduce_add_t, T>(
+            before, after, xloom::reduce_add, {}, std::nullopt);
+        inner = before;
+        CHECK(y == x);
+    }
 }
 
 TEST_CASE("associative_scan: many elements on several threads")

@@ -102,6 +102,32 @@ TEST_CASE_TEMPLATE("linear_recurrence: the textbook's bits", T, float, double)
     }
 }
 
+TEST_CASE_TEMPLATE("linear_recurrence: channels of a wider tensor, whose others stay", T, float, double)
+{
+    auto a = xt::xtensor<T, 2>::from_shape({35, 40}), b = a;
+    for (std::size_t i = 0; i < a.size(); ++i) {
+        a.data()[i] = coefficient<T>(i, sizes::ordinary);
+        b.data()[i] = number<T>(i);
+    }
+    for (std::size_t channels = 1; channels <= 33; ++channels) {
+        auto const some = [&](auto& of) { return xt::view(of, xt::all(), xt::range(4, 4 + channels)); };
+        auto h = b;
+        auto inner = some(h);
+        xloom::linear_recurrence_into(some(a), inner, T(2), inner);
+        bool are_all = true;
+        for (std::size_t c = 0; c < 40; ++c) {
+            bool const is_inner = c >= 4 && c < 4 + channels;
+            std::vector<textbook::map<T>> maps;
+            for (std::size_t t = 0; t < 35; ++t)
+                maps.push_back({a(t, c), b(t, c)});
+            auto const expected = textbook::linear_recurrence<T>(maps, T(2));
+            for (std::size_t t = 0; t < 35; ++t)
+                are_all = are_all && h(t, c) == (is_inner ? expected[t] : b(t, c));
+        }
+        CHECK(are_all);
+    }
+}
+
 TEST_CASE_TEMPLATE("linear_recurrence: decays of which a product overflows", T, float, double)
 {
     for (sizes const of : {sizes::large_decays, sizes::any}) {

@@ -58,8 +58,10 @@ constexpr std::size_t prefetch_distance(std::size_t slice_size)
     return slice_size <= max_small_slice ? 32 : 16;
 }
 
-/// The minimum number of vectors of neighbours that are scanned in vectors if the sequences are short.
-inline constexpr std::size_t vectors_of_short_rows = 8;
+/// The minimum number of elements of short sequences beside each other that are scanned in vectors, where the
+/// last vector is masked, and where its neighbours are scanned one by one.
+inline constexpr std::size_t elements_in_masked_vectors = 64;
+inline constexpr std::size_t elements_in_whole_vectors = 128;
 
 /// The prefetch distance in bytes of scans along contiguous memory.
 inline constexpr std::size_t scan_prefetch_bytes = 4096;

@@ -87,6 +87,7 @@ private:
     enum class results { total, none, inclusive, exclusive };
 
     using rows_of_group = std::make_index_sequence<elements_per_group>;
+    using all_of_group = std::integral_constant<std::size_t, elements_per_group>;
     using rule = element_of<Op>;
 
     static constexpr bool is_ordered = order_rule<Op, V>::is_ordered;
@@ -134,11 +135,16 @@ private:
             }
         for (std::size_t t = begin; t < end; t += elements_per_group) {
             if constexpr (!is_ordered)
-                if (end - t >= elements_per_group && !access_.rows_share_sets()) {
+                if (!access_.rows_share_sets()) {
+                    bool const is_whole = end - t >= elements_per_group;
                     for (std::size_t c = 0; c < width_; ++c) {
-                        V const total = local.template scan_column<Results>(
-                            t, c, t == begin ? before[c] : op_(before[c], totals[c]));
-                        totals[c] = t == begin ? total : op_(totals[c], total);
+                        V const base = t == begin ? before[c] : op_(before[c], totals[c]);
+                        if (is_whole) {
+                            V const total = local.template scan_column<Results>(t, c, base, all_of_group{});
+                            totals[c] = t == begin ? total : op_(totals[c], total);
+                        } else {
+                            local.template scan_column<Results>(t, c, base, end - t);
+                        }
                     }
                     continue;
                 }
@@ -154,21 +160,21 @@ private:
             before[c] = last_of(group, c, op_(before[c], totals[c]), done);
     }
 
-    /// Writes the results of a group of column c, which follow `base`, and returns its total.
-    template <results Results>
-    XLOOM_ALWAYS_INLINE V scan_column(std::size_t t, std::size_t c, V const& base) const
+    /// Writes the results of `count` elements of a group of column c, which follow `base`, and returns the
+    /// total of a whole group.
+    template <results Results, class Count>
+    XLOOM_ALWAYS_INLINE V scan_column(std::size_t t, std::size_t c, V const& base, Count count) const
     {
         V group[elements_per_group];
         for (std::size_t i = 0; i < elements_per_group; ++i)
-            group[i] = access_.read(t + i, c);
+            group[i] = i < count ? access_.read(t + i, c) : base;
         scan_group<elements_per_group>(group, op_);
         if constexpr (Results == results::exclusive)
             access_.write(t, c, base);
-        for (std::size_t i = 0; i < elements_per_group; ++i)
-            if constexpr (Results == results::inclusive)
-                access_.write(t + i, c, op_(base, group[i]));
-            else if (i + 1 < elements_per_group)
-                access_.write(t + i + 1, c, op_(base, group[i]));
+        constexpr std::size_t later = Results == results::exclusive ? 1 : 0;
+        for (std::size_t i = 0; i + later < elements_per_group; ++i)
+            if (i + later < count)
+                access_.write(t + i + later, c, op_(base, group[i]));
         return group[elements_per_group - 1];
     }
 

@@ -79,12 +79,70 @@ private:
     }
 };
 
-/// Sequences of vectors, whose lanes are neighbours.
+/// Neighbours in whole vectors.
+struct whole_vectors {
+    explicit whole_vectors(std::size_t) {}
+
+    template <class T>
+    kernel::lanes_t<T> load(T const* from, std::size_t, T) const
+    {
+        return kernel::load_lanes(from);
+    }
+    template <class T>
+    void store(T* to, std::size_t, kernel::lanes_t<T> const& value) const
+    {
+        kernel::store_lanes(to, value);
+    }
+};
+
+/// As many neighbours as there are; the other lanes of the last vector have one value.
+struct partial_vectors {
+    std::size_t neighbours;
+
+    /// Loads vector c.
+    template <class T>
+    kernel::lanes_t<T> load(T const* from, std::size_t c, T others) const
+    {
+        return kernel::load_first_lanes(
+            from, neighbours - c * kernel::lane_count<T>, kernel::broadcast(others));
+    }
+    template <class T>
+    void store(T* to, std::size_t c, kernel::lanes_t<T> const& value) const
+    {
+        kernel::store_first_lanes(to, value, neighbours - c * kernel::lane_count<T>);
+    }
+};
+
+/// The number of vectors that hold `items`.
 template <class T>
+constexpr std::size_t vectors_for(std::size_t items)
+{
+    return (items + kernel::lane_count<T> - 1) / kernel::lane_count<T>;
+}
+
+/// Runs the neighbours in vectors by run.operator()<Vectors>(count): all of them where masks are fast, else
+/// whole vectors. Returns the number of neighbours that are done.
+template <class T, class Run>
+std::size_t run_vectors_of(std::size_t neighbours, Run const& run)
+{
+    std::size_t const rest = neighbours % kernel::lane_count<T>;
+    if constexpr (kernel::has_fast_masks)
+        if (rest != 0) {
+            run.template operator()<partial_vectors>(neighbours);
+            return neighbours;
+        }
+    run.template operator()<whole_vectors>(neighbours - rest);
+    return neighbours - rest;
+}
+
+/// Sequences of vectors, whose lanes are neighbours.
+template <class T, class Vectors>
 struct lane_access {
     strip_items<T const> x;
     strip_items<T> y;
     T start;
+    T neutral; ///< of the operator: what lanes without an item have
+    Vectors vectors;
 
     using lanes = kernel::lanes_t<T>;
 
@@ -96,10 +154,10 @@ struct lane_access {
                y.time * bytes % tuning::shared_set_bytes == 0;
     }
     lanes initial(std::size_t) const { return kernel::broadcast(start); }
-    lanes read(std::size_t t, std::size_t c) const { return kernel::load_lanes(x.lanes(t, c)); }
+    lanes read(std::size_t t, std::size_t c) const { return vectors.load(x.lanes(t, c), c, neutral); }
     void write(std::size_t t, std::size_t c, lanes const& value) const
     {
-        kernel::store_lanes(y.lanes(t, c), value);
+        vectors.store(y.lanes(t, c), c, value);
     }
 };
 
@@ -208,25 +266,26 @@ struct affine_access {
 };
 
 /// Recurrences in vectors, whose lanes are neighbours. If neighbours begin with the same h0, its stride is 0.
-template <class T>
+template <class T, class Vectors>
 struct affine_lane_access {
     strip_items<T const> a, b, h0;
     strip_items<T> h;
+    Vectors vectors;
 
     using map = kernel::affine_map<kernel::lanes_t<T>>;
 
     map initial(std::size_t c) const
     {
         kernel::lanes_t<T> const zero{};
-        return {zero, h0.beside == 0 ? kernel::broadcast(*h0.first) : kernel::load_lanes(h0.lanes(0, c))};
+        return {zero, h0.beside == 0 ? kernel::broadcast(*h0.first) : vectors.load(h0.lanes(0, c), c, T{})};
     }
     map read(std::size_t t, std::size_t c) const
     {
-        return {kernel::load_lanes(a.lanes(t, c)), kernel::load_lanes(b.lanes(t, c))};
+        return {vectors.load(a.lanes(t, c), c, T{}), vectors.load(b.lanes(t, c), c, T{})};
     }
     void write(std::size_t t, std::size_t c, map const& value) const
     {
-        kernel::store_lanes(h.lanes(t, c), value.b);
+        vectors.store(h.lanes(t, c), c, value.b);
     }
 };
 

@@ -85,18 +85,18 @@ private:
     std::size_t run_neighbours(Run const& run) const
     {
         using map = kernel::affine_map<kernel::lanes_t<T>>;
-        using strip = kernel::row_prefix<map, kernel::compose, affine_lane_access<T>>;
-        constexpr std::size_t count = kernel::lane_count<T>;
-        std::size_t const whole = all.neighbours() / count * count;
-        auto const& time = all.time();
-        run(0, whole, count * strip::max_width,
-            [&](offsets const& at, std::size_t length, std::size_t width) {
-                return strip({},
-                    {{of.a.data + at[0], time[0], 1}, {of.b.data + at[1], time[1], 1},
-                        {of.h0.data + at[2], 0, all.beside()[2]}, {of.h.data + at[3], time[3], 1}},
-                    length, width / count, false);
-            });
-        return whole;
+        return detail::run_vectors_of<T>(all.neighbours(), [&]<class Vectors>(std::size_t neighbours) {
+            using strip = kernel::row_prefix<map, kernel::compose, affine_lane_access<T, Vectors>>;
+            auto const& time = all.time();
+            run(0, neighbours, kernel::lane_count<T> * strip::max_width,
+                [&](offsets const& at, std::size_t length, std::size_t width) {
+                    return strip({},
+                        {{of.a.data + at[0], time[0], 1}, {of.b.data + at[1], time[1], 1},
+                            {of.h0.data + at[2], 0, all.beside()[2]}, {of.h.data + at[3], time[3], 1},
+                            Vectors{width}},
+                        length, vectors_for<T>(width), false);
+                });
+        });
     }
 };
 

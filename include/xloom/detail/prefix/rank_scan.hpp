@@ -117,9 +117,10 @@ private:
         return strips_between<lanes>(
             0, end, kernel::lane_count<T> * kernel::row_width<lanes>,
             [this, &all](offsets const& at, std::size_t length, std::size_t width) {
-                return kernel::row_prefix<lanes, ops, lane_access<T>>(ops{},
-                    {{x + at[0], all.time()[0], 1}, {y + at[2], all.time()[2], 1}, ops::neutral()}, length,
-                    width / kernel::lane_count<T>, exclusive);
+                return kernel::row_prefix<lanes, ops, lane_access<T, whole_vectors>>(ops{},
+                    {{x + at[0], all.time()[0], 1}, {y + at[2], all.time()[2], 1}, ops::neutral(),
+                        ops::neutral(), whole_vectors{width}},
+                    length, width / kernel::lane_count<T>, exclusive);
             },
             kernel::broadcast(ops::neutral()));
     }
@@ -247,13 +248,13 @@ private:
     auto vectors(all_sequences const& all, std::size_t end) const
     {
         using map = kernel::affine_map<kernel::lanes_t<T>>;
-        using strip = kernel::row_prefix<map, kernel::compose, affine_lane_access<T>>;
+        using strip = kernel::row_prefix<map, kernel::compose, affine_lane_access<T, whole_vectors>>;
         return strips_between<map>(0, end, kernel::lane_count<T> * strip::max_width,
             [this, &all](offsets const& at, std::size_t length, std::size_t width) {
                 auto const& time = all.time();
                 return strip({},
                     {{a + at[0], time[0], 1}, {b + at[1], time[1], 1}, {h0 + at[2], 0, 0},
-                        {h + at[4], time[4], 1}},
+                        {h + at[4], time[4], 1}, whole_vectors{width}},
                     length, width / kernel::lane_count<T>, false);
             });
     }

@@ -178,8 +178,9 @@ struct lane_scan {
             if (detail::are_consecutive(all.time(), -1))
                 return run_consecutive<true>(run);
         }
-        bool const has_vectors =
-            run.suits_vectors() || all.neighbours() >= tuning::vectors_of_short_rows * kernel::lane_count<T>;
+        constexpr std::size_t least =
+            kernel::has_fast_masks ? tuning::elements_in_masked_vectors : tuning::elements_in_whole_vectors;
+        bool const has_vectors = run.suits_vectors() || all.length() * all.neighbours() >= least;
         return has_vectors && detail::are_consecutive(all.beside(), 1) ? run_neighbours(run) : 0;
     }
 
@@ -199,15 +200,16 @@ private:
     std::size_t run_neighbours(Run const& run) const
     {
         using lanes = kernel::lanes_t<T>;
-        using strip = kernel::row_prefix<lanes, ops, lane_access<T>>;
-        constexpr std::size_t count = kernel::lane_count<T>;
-        std::size_t const whole = all.neighbours() / count * count;
-        run(0, whole, count * kernel::row_width<lanes>,
-            [this](offsets const& at, std::size_t length, std::size_t width) {
-                return strip(ops{}, {{x + at[0], all.time()[0], 1}, {y + at[1], all.time()[1], 1}, first()},
-                    length, width / count, exclusive);
-            });
-        return whole;
+        return detail::run_vectors_of<T>(all.neighbours(), [&]<class Vectors>(std::size_t neighbours) {
+            using strip = kernel::row_prefix<lanes, ops, lane_access<T, Vectors>>;
+            run(0, neighbours, kernel::lane_count<T> * kernel::row_width<lanes>,
+                [this](offsets const& at, std::size_t length, std::size_t width) {
+                    return strip(ops{},
+                        {{x + at[0], all.time()[0], 1}, {y + at[1], all.time()[1], 1}, first(),
+                            ops::neutral(), Vectors{width}},
+                        length, vectors_for<T>(width), exclusive);
+                });
+        });
     }
 };
 
