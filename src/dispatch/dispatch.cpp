@@ -14,7 +14,7 @@ namespace xloom::inline XLOOM_ABI::dispatch::detail {
 namespace {
 
 constexpr std::array<std::string_view, level_count> names{
-    "sse2", "avx2", "avx512", "avx512_vnni", "avx512_bf16"};
+    "sse2", "avx2", "avx2_vnni", "avx512", "avx512_vnni", "avx512_bf16"};
 
 } // namespace
 
@@ -43,6 +43,8 @@ Functions const& functions_of(level unit) noexcept
             xloom_dispatch_sse2_float, xloom_dispatch_sse2_double, xloom_dispatch_sse2_integer),
         detail::found_in<Functions>(
             xloom_dispatch_avx2_float, xloom_dispatch_avx2_double, xloom_dispatch_avx2_integer),
+        detail::found_in<Functions>(xloom_dispatch_avx2_vnni_narrow, xloom_dispatch_avx2_float,
+            xloom_dispatch_avx2_double, xloom_dispatch_avx2_integer),
         detail::found_in<Functions>(
             xloom_dispatch_avx512_float, xloom_dispatch_avx512_double, xloom_dispatch_avx512_integer),
         detail::found_in<Functions>(xloom_dispatch_avx512_vnni_narrow, xloom_dispatch_avx512_float,
@@ -70,11 +72,26 @@ constinit std::atomic<std::size_t> chosen_level = level_count;
 
 namespace {
 
-/// True if the processor has F16C, which __builtin_cpu_supports of clang 14 does not know.
-bool has_f16c() noexcept
-{
+struct cpuid_registers {
     unsigned eax, ebx, ecx, edx;
-    return __get_cpuid(1, &eax, &ebx, &ecx, &edx) != 0 && (ecx & bit_F16C) != 0;
+};
+
+/// True if the processor has the feature of a bit in a register of CPUID. Why not __builtin_cpu_supports: that
+/// of clang 14 does not know these features.
+bool has_feature(unsigned leaf, unsigned subleaf, unsigned cpuid_registers::*which, unsigned bit) noexcept
+{
+    cpuid_registers found{};
+    return __get_cpuid_count(leaf, subleaf, &found.eax, &found.ebx, &found.ecx, &found.edx) != 0 &&
+           (found.*which >> bit & 1) != 0;
+}
+bool has_f16c() noexcept { return detail::has_feature(1, 0, &cpuid_registers::ecx, 29); }
+bool has_avx_vnni() noexcept { return detail::has_feature(7, 1, &cpuid_registers::eax, 4); }
+bool has_amx_bf16() noexcept { return detail::has_feature(7, 0, &cpuid_registers::edx, 22); }
+
+/// True if a level is supported and none below it is faster: kernel/pair_products.hpp says why not with AMX.
+bool is_useful(level unit) noexcept
+{
+    return detail::is_supported(unit) && (unit != level::avx512_bf16 || !detail::has_amx_bf16());
 }
 
 } // namespace
@@ -89,6 +106,8 @@ bool is_supported(level unit) noexcept
         return true;
     case level::avx2:
         return has_avx2;
+    case level::avx2_vnni:
+        return has_avx2 && detail::has_avx_vnni();
     case level::avx512:
         return has_avx2 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
                __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512dq") &&
@@ -103,14 +122,15 @@ bool is_supported(level unit) noexcept
 
 std::size_t first_level() noexcept
 {
-    std::size_t highest = level_count - 1;
-    while (!detail::is_supported(static_cast<level>(highest)))
-        --highest;
     char const* const wanted = std::getenv("XLOOM_DISPATCH_LEVEL");
-    if (wanted == nullptr || *wanted == '\0')
+    if (wanted == nullptr || *wanted == '\0') {
+        std::size_t highest = level_count - 1;
+        while (!detail::is_useful(static_cast<level>(highest)))
+            --highest;
         return highest;
-    for (std::size_t unit = 0; unit <= highest; ++unit)
-        if (names[unit] == wanted)
+    }
+    for (std::size_t unit = 0; unit < level_count; ++unit)
+        if (names[unit] == wanted && detail::is_supported(static_cast<level>(unit)))
             return unit;
     return level_count;
 }

@@ -132,7 +132,6 @@ XLOOM_DISPATCH_LINKAGE extern xloom::dispatch::detail::double_functions const xl
 XLOOM_DISPATCH_LINKAGE extern xloom::dispatch::detail::integer_functions const xloom_dispatch_sse2_integer,
     xloom_dispatch_avx2_integer, xloom_dispatch_avx512_integer;
 // With VNNI and BF16 only products of narrow weights change.
-XLOOM_DISPATCH_LINKAGE extern xloom::dispatch::detail::narrow_functions const
-    xloom_dispatch_avx512_vnni_narrow,
-    xloom_dispatch_avx512_bf16_narrow;
+XLOOM_DISPATCH_LINKAGE extern xloom::dispatch::detail::narrow_functions const xloom_dispatch_avx2_vnni_narrow,
+    xloom_dispatch_avx512_vnni_narrow, xloom_dispatch_avx512_bf16_narrow;
 }

@@ -13,7 +13,8 @@ extern "C" int LLVMFuzzerTestOneInput(unsigned char const* data, std::size_t siz
         return fuzz::try_operator({data, size});
     };
     bool const has_run = runs_at(level::sse2);
-    for (level const unit : {level::avx2, level::avx512, level::avx512_vnni, level::avx512_bf16})
+    for (level const unit :
+        {level::avx2, level::avx2_vnni, level::avx512, level::avx512_vnni, level::avx512_bf16})
         if (is_supported(unit))
             fuzz::require(runs_at(unit) == has_run, "a call is refused at one level and not at another");
     return 0;

@@ -18,11 +18,12 @@ namespace xloom::inline XLOOM_ABI::dispatch {
 enum class level : unsigned char {
     sse2,        ///< the units of each x86-64 processor
     avx2,        ///< AVX2, FMA and F16C
+    avx2_vnni,   ///< AVX-VNNI, with those of avx2
     avx512,      ///< AVX-512 F, BW, CD, DQ and VL, with those of avx2
     avx512_vnni, ///< AVX-512 VNNI, with those of avx512
     avx512_bf16, ///< AVX-512 BF16, with those of avx512_vnni
 };
-inline constexpr std::size_t level_count = 5;
+inline constexpr std::size_t level_count = 6;
 
 namespace detail {
 
@@ -42,11 +43,12 @@ Functions const& functions_of(level) noexcept;
 [[noreturn]] inline void fail_level(char const* op)
 {
     xloom::detail::fail<option_error>(op,
-        ": the level must be one that the processor and the operating system support, sse2, avx2, avx512, "
-        "avx512_vnni or avx512_bf16, but the highest supported one is ",
+        ": the level must be one that the processor and the operating system support, sse2, avx2, avx2_vnni, "
+        "avx512, avx512_vnni or avx512_bf16, but the highest supported one is ",
         is_supported(level::avx512_bf16)   ? "avx512_bf16"
         : is_supported(level::avx512_vnni) ? "avx512_vnni"
         : is_supported(level::avx512)      ? "avx512"
+        : is_supported(level::avx2_vnni)   ? "avx2_vnni"
         : is_supported(level::avx2)        ? "avx2"
                                            : "sse2",
         ". Choose another level, or unset XLOOM_DISPATCH_LEVEL.");
@@ -61,8 +63,8 @@ inline bool is_supported(level unit) noexcept
 }
 
 /// Returns the level of weights that are packed, and of calls without packed ones, from now on: the highest
-/// that is supported, unless the environment variable XLOOM_DISPATCH_LEVEL (sse2, avx2, avx512, avx512_vnni
-/// or avx512_bf16) or force_level chooses another.
+/// that is supported, but for avx512_bf16 on processors with AMX, where avx512_vnni is faster; unless the environment variable XLOOM_DISPATCH_LEVEL (the name of a level) or
+/// force_level chooses another.
 ///
 /// Errors    option_error: XLOOM_DISPATCH_LEVEL names no level, or one that is not supported.
 inline level current_level()

@@ -21,13 +21,6 @@ struct two_weights {
     std::array<bfloat16, 2> stored;
 };
 
-/// A piece of a row, rounded to nearest, ties to even, and padded with a zero to whole pairs.
-struct rounded_row {
-    static constexpr std::size_t length = 512;
-
-    alignas(64) std::array<bfloat16, length> items;
-};
-
 } // namespace xloom::inline XLOOM_ABI::kernel
 
 XLOOM_BEGIN_FALSE_UNINITIALIZED
@@ -36,16 +29,20 @@ namespace xloom::inline XLOOM_ABI::kernel {
 
 namespace detail {
 
-#if defined(__AVX512BF16__) && !defined(XLOOM_NO_SIMD)
+// Why not with AMX: Intel's processors that have it execute vdpbf16ps at a quarter of the rate of an FMA (Sapphire
+// Rapids), so that two FMAs take half as long.
+#if defined(__AVX512BF16__) && !defined(__AMX_BF16__) && !defined(XLOOM_NO_SIMD)
 
-/// The two numbers of each lane of a batch.
+/// The two numbers of each lane of a batch. `item` is the type in which rounded numbers of a row are kept.
 struct pair_unit {
     struct weights {
         __m512i all;
     };
+    using item = bfloat16;
 
+    static void round(batch_t<float> const& numbers, item* to) { store_narrowed(to, numbers); }
     static weights load(two_weights const* from) { return {_mm512_loadu_si512(from)}; }
-    static weights spread(bfloat16 const* pair)
+    static weights spread(item const* pair)
     {
         std::int32_t both;
         std::memcpy(&both, pair, sizeof both);
@@ -63,7 +60,14 @@ struct pair_unit {
     struct weights {
         batch_t<float> first, second;
     };
+    using item = float;
 
+    static void round(batch_t<float> const& numbers, item* to)
+    {
+        std::array<bfloat16, batch_size<float>> rounded;
+        store_narrowed(rounded.data(), numbers);
+        store_batch(to, load_widened(rounded.data()));
+    }
     static weights load(two_weights const* from)
     {
 #ifndef XLOOM_NO_SIMD
@@ -76,10 +80,7 @@ struct pair_unit {
 #endif
             return {static_cast<float>(from->stored[0]), static_cast<float>(from->stored[1])};
     }
-    static weights spread(bfloat16 const* pair)
-    {
-        return {batch_t<float>(static_cast<float>(pair[0])), batch_t<float>(static_cast<float>(pair[1]))};
-    }
+    static weights spread(item const* pair) { return {batch_t<float>(pair[0]), batch_t<float>(pair[1])}; }
     static batch_t<float> add_products(batch_t<float> const& to, weights const& a, weights const& b)
     {
         return multiply_add(a.first, b.first, multiply_add(a.second, b.second, to));
@@ -100,22 +101,26 @@ private:
 
 /// Products with rows that are rounded to bfloat16, for multiply_rounded.
 struct pair_products : detail::pair_unit {
+    static constexpr std::size_t piece_length = 1024 / sizeof(item);
+
     using stored = two_weights;
-    using row = rounded_row;
+    /// A piece of a row, rounded to nearest, ties to even, and padded with a zero to whole pairs.
+    struct row {
+        alignas(64) std::array<item, piece_length> items;
+    };
     using factors = weights;
     using sums = batch_t<float>;
-    static constexpr std::size_t piece_length = rounded_row::length;
 
     static void round(float const* from, std::size_t count, row& to) noexcept
     {
         constexpr std::size_t width = batch_size<float>;
         std::size_t k = 0;
         for (; k + width <= count; k += width)
-            store_narrowed(to.items.data() + k, load_batch(from + k));
+            pair_unit::round(load_batch(from + k), to.items.data() + k);
         if (k < count)
-            store_narrowed(to.items.data() + k, load_first(from + k, count - k));
+            pair_unit::round(load_first(from + k, count - k), to.items.data() + k);
         if (count % 2 != 0)
-            to.items[count] = bfloat16(0.0f);
+            to.items[count] = item(0.0f);
     }
     static sums begin(row const&, float const* start) { return load_batch(start); }
     static factors spread(row const& a, std::size_t k) { return pair_unit::spread(&a.items[k]); }
