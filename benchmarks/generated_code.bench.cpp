@@ -1,6 +1,9 @@
 // Models as xloom-compile makes C++ of them, beside tools/onnx/runner and ONNX Runtime, which interpret the
 // same files: Silero's networks on a recording, a block of Mamba whose scan is a Loop, a decoder of
 // sequences, and linear attention by the delta rule as a Scan.
+//
+// subnormal: Mamba's block on an input that is 0 after the first 200 steps, beside one that is sound
+// (impl:sound), and while the thread computes with zeros in place of subnormal numbers (impl:xloom_flushing).
 
 #include <cmath>
 #include <fstream>
@@ -86,6 +89,39 @@ void run_peer(mamba_operands& o)
         o.peer = std::make_unique<onnxruntime_session>(read_file(EXAMPLE_MODELS "/mamba_block.onnx"),
             std::vector{bound("x", o.x)}, std::vector{bound("y", o.y)}, 1);
     o.peer->run();
+}
+
+/// The block on an input that falls silent.
+struct silent_mamba : mamba_operands {
+    xt::xtensor<float, 3> sound, silent;
+
+    silent_mamba() : mamba_operands(4200), sound(x), silent(x)
+    {
+        std::fill(silent.begin() + 200 * 128, silent.end(), 0.0f);
+    }
+};
+
+template <void (*Run)(mamba_operands&)>
+void run_sound(silent_mamba& o)
+{
+    o.x = o.sound;
+    Run(o);
+}
+template <void (*Run)(mamba_operands&)>
+void run_silent(silent_mamba& o)
+{
+    o.x = o.silent;
+    Run(o);
+}
+
+template <void (*Run)(mamba_operands&)>
+void add_silent(std::string const& name)
+{
+    add_case(
+        "subnormal/model:mamba_block/" + name, [] { return silent_mamba(); },
+        std::vector<series<silent_mamba>>{{"xloom", run_silent<Run>},
+            {.impl = "sound", .run = run_sound<Run>, .count_errors = no_errors<silent_mamba>},
+            {.impl = "xloom_flushing", .run = run_silent<Run>, .flushes = true}});
 }
 
 /// The decoder on a memory of S vectors, for n symbols.
@@ -237,6 +273,8 @@ int main(int argc, char** argv)
 {
     for (std::size_t const L : std::initializer_list<std::size_t>{100, 1000})
         add_model<mamba_operands>("generated_code/model:mamba_block/L:" + std::to_string(L), L);
+    add_silent<run_generated>("generated");
+    add_silent<run_runner>("runner");
     add_model<decoder_operands>(
         "generated_code/model:attention_decoder/S:20/n:40", std::size_t{20}, std::size_t{40});
     for (std::size_t const d : std::initializer_list<std::size_t>{64, 128}) {
