@@ -375,9 +375,10 @@ inline constexpr std::size_t rows_per_product = 96;
 /// The minimum number of such rows: with fewer, the product takes the time to read W.
 inline constexpr std::size_t min_rows_per_product = 3;
 
-/// The number of blocks of steps in which a layer of a stack runs, behind the layer below it; and the minimum
-/// for it, because the threads wait for a block at the beginning and at the end.
-inline constexpr std::size_t blocks_per_layer = 32;
+/// The number of blocks of steps in which a layer of a stack runs, behind the layer below it: each reads W,
+/// which removes R from the L2 cache. And the minimum for it, because the threads wait for a block at the
+/// beginning and at the end.
+inline constexpr std::size_t blocks_per_layer = 8;
 inline constexpr std::size_t min_blocks_per_layer = 4;
 
 /// The number of rows, of all steps of a block, whose cotangents a backward pass multiplies together. Unlike
@@ -25754,14 +25755,16 @@ struct offset_block {
     std::size_t size;
     T* data;
     std::size_t length; ///< of a slice
+    bool is_only_written = false;
 
     /// Calls f(offset, position) for each tuple that is not dropped, in order, and prefetches slices ahead of
     /// it: out-of-order execution reaches past the work on an item to the next offsets, but not past that on
-    /// a slice.
+    /// a slice; and stores to items that are not read wait for each other.
     template <class F>
     void for_each(F const& f) const
     {
-        std::size_t const ahead = length == 1 ? size : (std::min)(tuning::prefetch_distance(length), size);
+        bool const is_read_ahead = length == 1 && !is_only_written;
+        std::size_t const ahead = is_read_ahead ? size : (std::min)(tuning::prefetch_distance(length), size);
         for (std::size_t i = 0; i < size - ahead; ++i) {
             kernel::prefetch_slice(data, offsets[i + ahead], length);
             visit(i, f);
@@ -26673,7 +26676,11 @@ bool scatter_nd(offset_reader const& read, std::size_t from, std::size_t to, T* 
     std::size_t size, Slices const& slices, Reduce& reduce)
 {
     return kernel::for_each_block(read, from, to, data, size, [&](auto const& block) {
-        kernel::with_reduction<T>(reduce, [&](auto& function) { slices(block, data, values, function); });
+        kernel::with_reduction<T>(reduce, [&]<class Function>(Function& function) {
+            auto updates = block;
+            updates.is_only_written = std::is_same_v<std::remove_const_t<Function>, reduce_none_t>;
+            slices(updates, data, values, function);
+        });
     });
 }
 
@@ -47996,7 +48003,7 @@ private:
     }
 
     /// Returns how many steps a layer runs before it tells the next one: few, so that the threads begin and
-    /// end together, but as many as are worth a product and telling.
+    /// end together, but as many as are worth reading W and telling.
     std::size_t steps_of(std::size_t l) const
     {
         std::size_t const N = std::max<std::size_t>(batch_.N, 1),

@@ -108,9 +108,10 @@ inline constexpr std::size_t rows_per_product = 96;
 /// The minimum number of such rows: with fewer, the product takes the time to read W.
 inline constexpr std::size_t min_rows_per_product = 3;
 
-/// The number of blocks of steps in which a layer of a stack runs, behind the layer below it; and the minimum
-/// for it, because the threads wait for a block at the beginning and at the end.
-inline constexpr std::size_t blocks_per_layer = 32;
+/// The number of blocks of steps in which a layer of a stack runs, behind the layer below it: each reads W,
+/// which removes R from the L2 cache. And the minimum for it, because the threads wait for a block at the
+/// beginning and at the end.
+inline constexpr std::size_t blocks_per_layer = 8;
 inline constexpr std::size_t min_blocks_per_layer = 4;
 
 /// The number of rows, of all steps of a block, whose cotangents a backward pass multiplies together. Unlike

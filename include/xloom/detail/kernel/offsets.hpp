@@ -254,14 +254,16 @@ struct offset_block {
     std::size_t size;
     T* data;
     std::size_t length; ///< of a slice
+    bool is_only_written = false;
 
     /// Calls f(offset, position) for each tuple that is not dropped, in order, and prefetches slices ahead of
     /// it: out-of-order execution reaches past the work on an item to the next offsets, but not past that on
-    /// a slice.
+    /// a slice; and stores to items that are not read wait for each other.
     template <class F>
     void for_each(F const& f) const
     {
-        std::size_t const ahead = length == 1 ? size : (std::min)(tuning::prefetch_distance(length), size);
+        bool const is_read_ahead = length == 1 && !is_only_written;
+        std::size_t const ahead = is_read_ahead ? size : (std::min)(tuning::prefetch_distance(length), size);
         for (std::size_t i = 0; i < size - ahead; ++i) {
             kernel::prefetch_slice(data, offsets[i + ahead], length);
             visit(i, f);

@@ -209,7 +209,11 @@ bool scatter_nd(offset_reader const& read, std::size_t from, std::size_t to, T* 
     std::size_t size, Slices const& slices, Reduce& reduce)
 {
     return kernel::for_each_block(read, from, to, data, size, [&](auto const& block) {
-        kernel::with_reduction<T>(reduce, [&](auto& function) { slices(block, data, values, function); });
+        kernel::with_reduction<T>(reduce, [&]<class Function>(Function& function) {
+            auto updates = block;
+            updates.is_only_written = std::is_same_v<std::remove_const_t<Function>, reduce_none_t>;
+            slices(updates, data, values, function);
+        });
     });
 }
 

@@ -136,7 +136,7 @@ private:
     }
 
     /// Returns how many steps a layer runs before it tells the next one: few, so that the threads begin and
-    /// end together, but as many as are worth a product and telling.
+    /// end together, but as many as are worth reading W and telling.
     std::size_t steps_of(std::size_t l) const
     {
         std::size_t const N = std::max<std::size_t>(batch_.N, 1),
