@@ -17250,8 +17250,8 @@ inline bool is_supported(level unit) noexcept
 }
 
 /// Returns the level of weights that are packed, and of calls without packed ones, from now on: the highest
-/// that is supported, but for avx512_bf16 on processors with AMX, where avx512_vnni is faster; unless the environment variable XLOOM_DISPATCH_LEVEL (the name of a level) or
-/// force_level chooses another.
+/// that is supported, but for avx512_bf16 on processors with AMX, where avx512_vnni is faster; unless the
+/// environment variable XLOOM_DISPATCH_LEVEL (the name of a level) or force_level chooses another.
 ///
 /// Errors    option_error: XLOOM_DISPATCH_LEVEL names no level, or one that is not supported.
 inline level current_level()
@@ -18486,8 +18486,8 @@ namespace xloom::inline XLOOM_ABI::kernel {
 
 namespace detail {
 
-// Why not with AMX: Intel's processors that have it execute vdpbf16ps at a quarter of the rate of an FMA (Sapphire
-// Rapids), so that two FMAs take half as long.
+// Why not with AMX: Intel's processors that have it, such as Sapphire Rapids, execute vdpbf16ps at a quarter
+// of the rate of an FMA, so that two FMAs take half as long.
 #if defined(__AVX512BF16__) && !defined(__AMX_BF16__) && !defined(XLOOM_NO_SIMD)
 
 /// The two numbers of each lane of a batch. `item` is the type in which rounded numbers of a row are kept.

@@ -76,8 +76,9 @@ struct cpuid_registers {
     unsigned eax, ebx, ecx, edx;
 };
 
-/// True if the processor has the feature of a bit in a register of CPUID. Why not __builtin_cpu_supports: that
-/// of clang 14 does not know these features.
+/// True if the processor has the feature of a bit in a register of CPUID.
+///
+/// Why not __builtin_cpu_supports: that of clang 14 does not know these features.
 bool has_feature(unsigned leaf, unsigned subleaf, unsigned cpuid_registers::*which, unsigned bit) noexcept
 {
     cpuid_registers found{};

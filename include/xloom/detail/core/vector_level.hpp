@@ -63,8 +63,8 @@ inline bool is_supported(level unit) noexcept
 }
 
 /// Returns the level of weights that are packed, and of calls without packed ones, from now on: the highest
-/// that is supported, but for avx512_bf16 on processors with AMX, where avx512_vnni is faster; unless the environment variable XLOOM_DISPATCH_LEVEL (the name of a level) or
-/// force_level chooses another.
+/// that is supported, but for avx512_bf16 on processors with AMX, where avx512_vnni is faster; unless the
+/// environment variable XLOOM_DISPATCH_LEVEL (the name of a level) or force_level chooses another.
 ///
 /// Errors    option_error: XLOOM_DISPATCH_LEVEL names no level, or one that is not supported.
 inline level current_level()

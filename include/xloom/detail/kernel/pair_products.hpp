@@ -29,8 +29,8 @@ namespace xloom::inline XLOOM_ABI::kernel {
 
 namespace detail {
 
-// Why not with AMX: Intel's processors that have it execute vdpbf16ps at a quarter of the rate of an FMA (Sapphire
-// Rapids), so that two FMAs take half as long.
+// Why not with AMX: Intel's processors that have it, such as Sapphire Rapids, execute vdpbf16ps at a quarter
+// of the rate of an FMA, so that two FMAs take half as long.
 #if defined(__AVX512BF16__) && !defined(__AMX_BF16__) && !defined(XLOOM_NO_SIMD)
 
 /// The two numbers of each lane of a batch. `item` is the type in which rounded numbers of a row are kept.
