@@ -25755,8 +25755,8 @@ struct offset_block {
     std::size_t first; ///< the position of the first tuple
     std::size_t size;
     T* data;
-    std::size_t length; ///< of a slice
-    bool is_only_written = false;
+    std::size_t length;           ///< of a slice
+    bool is_only_written = false; ///< what is done with a slice does not read it
 
     /// Calls f(offset, position) for each tuple that is not dropped, in order, and prefetches slices ahead of
     /// it: out-of-order execution reaches past the work on an item to the next offsets, but not past that on
@@ -25764,8 +25764,8 @@ struct offset_block {
     template <class F>
     void for_each(F const& f) const
     {
-        bool const is_read_ahead = length == 1 && !is_only_written;
-        std::size_t const ahead = is_read_ahead ? size : (std::min)(tuning::prefetch_distance(length), size);
+        bool const needs_none = length == 1 && !is_only_written;
+        std::size_t const ahead = needs_none ? size : (std::min)(tuning::prefetch_distance(length), size);
         for (std::size_t i = 0; i < size - ahead; ++i) {
             kernel::prefetch_slice(data, offsets[i + ahead], length);
             visit(i, f);
