@@ -70,7 +70,7 @@ TEST_CASE("packed_matrix without blocks of zeros: the sums of all products, with
     std::mt19937 random(1);
     for (std::size_t const K : {0u, 1u, 4u, 7u, 130u, 257u})
         for (std::size_t const J : {1u, 12u, 70u, 600u})
-            for (double const density : {0.0, 0.3, 0.55}) {
+            for (double const density : {0.0, 0.3, 0.55, 0.8}) {
                 CAPTURE(K);
                 CAPTURE(J);
                 CAPTURE(density);
@@ -114,6 +114,7 @@ TEST_CASE("packed_matrix without blocks of zeros takes the memory of the others,
         CHECK(bytes(0.3) > 0.27);
         CHECK(bytes(0.58) < 0.7);
         CHECK(bytes(0.68) == 1);
+        CHECK(bytes(0.95) == 1);
     }
 }
 
