@@ -28,7 +28,7 @@ file(GLOB_RECURSE before RELATIVE ${SCRATCH}/tree ${SCRATCH}/tree/*)
 
 set(scripts ${before})
 list(FILTER scripts INCLUDE REGEX "^(scripts/[^/]*|\\.ci/run|packaging/fill)$")
-list(REMOVE_ITEM scripts scripts/answer-help scripts/time-compiler scripts/use-ccache) # for scripts to source
+list(REMOVE_ITEM scripts scripts/answer-help scripts/time-compiler scripts/use-ccache scripts/use-huge-pages) # for scripts to source
 if(without_python)
   message(STATUS "scripts/figures and scripts/mutate are omitted: there is no python3")
   list(REMOVE_ITEM scripts scripts/figures scripts/mutate)
