@@ -68,20 +68,6 @@ TEST_CASE("binomial_advance: lengths and numbers of states that overflow the bin
     static_assert(reversible_iterations(100, 100) == most);
 }
 
-TEST_CASE("ceil_sqrt: the smallest root, at every square and beside it")
-{
-    CHECK(ceil_sqrt(0) == 0);
-    for (std::size_t root = 1; root < 3000; ++root) {
-        CHECK(ceil_sqrt(root * root) == root);
-        CHECK(ceil_sqrt(root * root - root + 1) == root);
-        CHECK(ceil_sqrt(root * root + 1) == root + 1);
-    }
-    constexpr int bits = std::numeric_limits<std::size_t>::digits;
-    constexpr std::size_t large = std::size_t{1} << (bits - 2);
-    CHECK(ceil_sqrt(large) == std::size_t{1} << (bits / 2 - 1));
-    CHECK(ceil_sqrt(std::numeric_limits<std::size_t>::max()) == std::size_t{1} << (bits / 2));
-}
-
 TEST_CASE("checkpoint: what it is, and no states at all")
 {
     CHECK(checkpoint::all().policy() == checkpoint::kind::all);

@@ -102,15 +102,5 @@ constexpr std::size_t binomial_advance(std::size_t length, std::size_t states) n
     return std::clamp<std::size_t>((std::max)(wanted, least), 1, length - 1);
 }
 
-/// Returns the smallest integer whose square is at least `value`.
-constexpr std::size_t ceil_sqrt(std::size_t value) noexcept
-{
-    std::size_t root = 0, bit = std::size_t{1} << (std::numeric_limits<std::size_t>::digits / 2 - 1);
-    for (; bit != 0; bit /= 2)
-        if ((root + bit) <= (value == 0 ? 0 : (value - 1) / (root + bit)))
-            root += bit;
-    return value == 0 ? 0 : root + 1;
-}
-
 } // namespace detail
 } // namespace xloom::inline XLOOM_ABI

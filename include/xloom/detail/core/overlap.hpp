@@ -7,6 +7,7 @@
 #include <limits>
 #include <numeric>
 
+#include <xloom/detail/core/ceil.hpp>
 #include <xloom/detail/core/compiler.hpp>
 #include <xloom/detail/core/shape.hpp>
 
@@ -88,7 +89,7 @@ private:
         for (std::size_t i = first + 1; i < terms_.size(); ++i)
             rest += terms_[i].stride * terms_[i].limit;
         auto const [stride, limit] = terms_[first];
-        std::uintmax_t const least = target > rest ? (target - rest + stride - 1) / stride : 0;
+        std::uintmax_t const least = target > rest ? ceil_div(target - rest, stride) : 0;
         for (std::uintmax_t count = (std::min)(limit, target / stride) + 1; count-- > least;)
             if (is_soluble_from(first + 1, target - count * stride))
                 return true;

@@ -10,6 +10,7 @@
 #include <array>
 #include <cstddef>
 
+#include <xloom/detail/core/ceil.hpp>
 #include <xloom/detail/core/static_vector.hpp>
 #include <xloom/detail/kernel/activate_vjp.hpp>
 #include <xloom/detail/kernel/cell.hpp>
@@ -35,7 +36,7 @@ struct residual_rows {
     std::size_t active(std::size_t t) const noexcept
     {
         std::size_t const all = begins[t + 1] - begins[t];
-        return all > first ? (all - first + stride - 1) / stride : 0;
+        return all > first ? xloom::detail::ceil_div(all - first, stride) : 0;
     }
 };
 

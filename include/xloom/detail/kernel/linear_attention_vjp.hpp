@@ -10,7 +10,7 @@
 #include <cstddef>
 #include <type_traits>
 
-#include <xloom/detail/core/checkpoint.hpp>
+#include <xloom/detail/core/ceil.hpp>
 #include <xloom/detail/core/compiler.hpp>
 #include <xloom/detail/kernel/linear_attention.hpp>
 
@@ -57,7 +57,7 @@ public:
         std::fill_n(partial_, 4 * width * row_, T(0)); // also behind the last key
         keep_states();
         load_state(of_.ct_present_state, ct_state_);
-        for (std::size_t begin = (head_.tokens + block_ - 1) / block_ * block_; begin > 0;) {
+        for (std::size_t begin = xloom::detail::ceil_div(head_.tokens, block_) * block_; begin > 0;) {
             begin -= block_;
             std::size_t const count = (std::min)(block_, head_.tokens - begin);
             read_tokens(begin, count);

@@ -14,6 +14,7 @@
 #include <optional>
 #include <type_traits>
 
+#include <xloom/detail/core/ceil.hpp>
 #include <xloom/detail/core/compiler.hpp>
 #include <xloom/detail/core/tuning.hpp>
 #include <xloom/detail/kernel/panels.hpp>
@@ -241,7 +242,7 @@ void for_each_panel_group(std::size_t columns, panel_order order, F const& f)
 {
     constexpr std::size_t width = panel_batches<T>;
     std::size_t const batches = whole_batches<T>(columns) / batch_size<T>;
-    blocks const groups{(batches + width - 1) / width, Panels};
+    blocks const groups{xloom::detail::ceil_div(batches, width), Panels};
     for (std::size_t i = 0; i < groups.count(); ++i) {
         std::size_t const group = order == panel_order::backwards ? groups.count() - 1 - i : i;
         std::size_t const panel = groups.begin(group),
@@ -293,7 +294,7 @@ void multiply_many(std::size_t rows, Rows a, panels<T, Stored> const& b, row_spa
 {
     constexpr std::size_t width = panel_batches<T>;
     std::size_t const batches = whole_batches<T>(b.columns) / batch_size<T>,
-                      count = (batches + width - 1) / width, whole = batches / width;
+                      count = xloom::detail::ceil_div(batches, width), whole = batches / width;
     blocks const parts{rows, block_rows<T>};
     bool const is_backwards = order == panel_order::backwards;
     for (std::size_t i = 0; i < count; ++i) {

@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <type_traits>
 
+#include <xloom/detail/core/ceil.hpp>
 #include <xloom/detail/core/policy.hpp>
 #include <xloom/detail/core/tuning.hpp>
 #include <xloom/detail/kernel/simd.hpp>
@@ -203,7 +204,7 @@ inline constexpr std::size_t block_rows = panel_batches<T> == 3 ? 4 : 6;
 struct blocks {
     std::size_t length, most;
 
-    constexpr std::size_t count() const noexcept { return (length + most - 1) / most; }
+    constexpr std::size_t count() const noexcept { return xloom::detail::ceil_div(length, most); }
     constexpr std::size_t begin(std::size_t block) const noexcept
     {
         return xloom::detail::begin_of_part(block, count(), length);

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include <xloom/detail/core/cast.hpp>
+#include <xloom/detail/core/ceil.hpp>
 #include <xloom/detail/core/reduction.hpp>
 #include <xloom/detail/kernel/offsets.hpp>
 #include <xloom/detail/kernel/product.hpp>
@@ -251,7 +252,7 @@ public:
     using word = std::uint64_t;
     static constexpr std::size_t slices_per_word = 64;
 
-    explicit slice_set(std::size_t slices) : words_((slices + slices_per_word - 1) / slices_per_word) {}
+    explicit slice_set(std::size_t slices) : words_(xloom::detail::ceil_div(slices, slices_per_word)) {}
 
     bool contains(std::size_t slice) const
     {

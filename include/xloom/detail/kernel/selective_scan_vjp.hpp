@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <cstddef>
 
-#include <xloom/detail/core/checkpoint.hpp>
+#include <xloom/detail/core/ceil.hpp>
 #include <xloom/detail/core/compiler.hpp>
 #include <xloom/detail/kernel/activate_vjp.hpp>
 #include <xloom/detail/kernel/selective_scan.hpp>
@@ -50,7 +50,7 @@ public:
     selective_record(std::size_t steps, std::size_t states, arena<T>& memory)
         : segment(xloom::detail::ceil_sqrt(steps)),
           row_(states * width),
-          kept_(memory.take(segment == 0 ? 0 : (steps + segment - 1) / segment, row_)),
+          kept_(memory.take(segment == 0 ? 0 : xloom::detail::ceil_div(steps, segment), row_)),
           states_before_(memory.take(segment, row_)),
           decays_(memory.take(segment, row_)),
           y_(memory.take(segment, width)),

@@ -12,6 +12,7 @@
 
 // This goes first, so that the linker name of the namespace does not depend on the order of includes.
 #include <xloom/detail/core/abi.hpp>
+#include <xloom/detail/core/ceil.hpp>
 #include <xloom/detail/core/compiler.hpp>
 
 #ifndef XLOOM_NO_SIMD
@@ -108,7 +109,7 @@ using batch_item_t = typename detail::item_of_batch<V>::type;
 template <class T>
 constexpr std::size_t whole_batches(std::size_t count) noexcept
 {
-    return (count + batch_size<T> - 1) / batch_size<T> * batch_size<T>;
+    return xloom::detail::ceil_div(count, batch_size<T>) * batch_size<T>;
 }
 
 template <class T>

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include <xloom/detail/core/cast.hpp>
+#include <xloom/detail/core/ceil.hpp>
 #include <xloom/detail/core/compiler.hpp>
 #include <xloom/detail/core/tuning.hpp>
 #include <xloom/detail/kernel/affine.hpp>
@@ -117,7 +118,7 @@ struct partial_vectors {
 template <class T>
 constexpr std::size_t vectors_for(std::size_t items)
 {
-    return (items + kernel::lane_count<T> - 1) / kernel::lane_count<T>;
+    return ceil_div(items, kernel::lane_count<T>);
 }
 
 /// Runs the neighbours in vectors by run.operator()<Vectors>(count): all of them where masks are fast, else

@@ -10,6 +10,7 @@
 #include <type_traits>
 #include <utility>
 
+#include <xloom/detail/core/ceil.hpp>
 #include <xloom/detail/core/policy.hpp>
 #include <xloom/detail/core/progress.hpp>
 #include <xloom/detail/core/shape.hpp>
@@ -119,7 +120,7 @@ void start_strip(Strip const& strip, typename Strip::value_type* before)
 template <class Strip>
 std::size_t blocks_of(Strip const& strip)
 {
-    return (strip.length() + kernel::elements_per_block - 1) / kernel::elements_per_block;
+    return ceil_div(strip.length(), kernel::elements_per_block);
 }
 
 /// Computes the totals of some blocks.
@@ -217,7 +218,7 @@ public:
         std::size_t const most =
             (std::min)(tuning::scanned_bytes_per_chunk / block_bytes, max_values / first.width() - 1);
         blocks_ = std::max<std::size_t>((std::min)(blocks / (4 * parts), most), 1);
-        chunks_ = (blocks + blocks_ - 1) / blocks_;
+        chunks_ = ceil_div(blocks, blocks_);
     }
 
     /// Scans chunks until there are no more, or another thread has thrown.

@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include <xloom/detail/check/shapes.hpp>
+#include <xloom/detail/core/ceil.hpp>
 #include <xloom/detail/core/compiler.hpp>
 #include <xloom/detail/core/error.hpp>
 #include <xloom/detail/core/policy.hpp>
@@ -167,7 +168,7 @@ private:
     {
         conv_sizes const& sizes = call.sizes;
         kernel::conv_tiling const tiling = tiling_of(call);
-        std::size_t const width = tiling.channels(), blocks = (sizes.C + width - 1) / width,
+        std::size_t const width = tiling.channels(), blocks = ceil_div(sizes.C, width),
                           units = sizes.B * blocks;
         std::size_t const parts = call.parts(units, policy);
         kernel::arena<T> size;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstddef>
 
+#include <xloom/detail/core/ceil.hpp>
 #include <xloom/detail/core/compiler.hpp>
 #include <xloom/detail/kernel/causal_conv_vjp.hpp>
 #include <xloom/detail/recurrent/causal_conv_run.hpp>
@@ -36,7 +37,7 @@ private:
         causal_conv_gradients<Item> const& to, recurrent_workspace<Item>& workspace, policy_ref const& policy)
     {
         conv_sizes const& sizes = call.sizes;
-        std::size_t const width = backward::channels, blocks = (sizes.C + width - 1) / width;
+        std::size_t const width = backward::channels, blocks = ceil_div(sizes.C, width);
         std::size_t const parts = call.parts(blocks, policy);
         kernel::arena<T> size;
         backward(sizes.L, sizes.k, width, size);

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include <xloom/detail/check/shapes.hpp>
+#include <xloom/detail/core/ceil.hpp>
 #include <xloom/detail/core/compiler.hpp>
 #include <xloom/detail/core/error.hpp>
 #include <xloom/detail/core/policy.hpp>
@@ -175,8 +176,7 @@ private:
         using T = compute_t<Item>;
         using channels = kernel::selective_channels<Item>;
         selective_sizes const& sizes = call.sizes;
-        std::size_t const blocks = (sizes.K + channels::width - 1) / channels::width,
-                          units = sizes.N * blocks;
+        std::size_t const blocks = ceil_div(sizes.K, channels::width), units = sizes.N * blocks;
         std::size_t const parts = call.parts(units, policy);
         kernel::arena<T> size;
         channels(call.sequence(0), 0, 0, size);

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 
+#include <xloom/detail/core/ceil.hpp>
 #include <xloom/detail/core/tuning.hpp>
 #include <xloom/detail/kernel/selective_scan_vjp.hpp>
 #include <xloom/detail/recurrent/selective_scan_run.hpp>
@@ -33,7 +34,7 @@ public:
           sizes_(call.sizes),
           cotangents_(cotangents),
           gradients_(gradients),
-          groups_((sizes_.K + group_width - 1) / group_width)
+          groups_(ceil_div(sizes_.K, group_width))
     {}
 
     template <class Policy>

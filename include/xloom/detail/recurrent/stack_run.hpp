@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include <xloom/detail/core/ceil.hpp>
 #include <xloom/detail/core/progress.hpp>
 #include <xloom/detail/recurrent/forward.hpp>
 
@@ -142,7 +143,7 @@ private:
         std::size_t const N = std::max<std::size_t>(batch_.N, 1),
                           products = N * detail::parameters_of(layers_[l], 0).products();
         return (std::max)({batch_.T / tuning::blocks_per_layer, tuning::products_per_share / products,
-            (tuning::min_rows_per_product + N - 1) / N});
+            ceil_div(tuning::min_rows_per_product, N)});
     }
 
     batch_operands<Item> operands_of(std::size_t l) const

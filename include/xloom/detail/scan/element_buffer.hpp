@@ -10,6 +10,7 @@
 #include <vector>
 
 #include <xloom/detail/core/aligned_vector.hpp>
+#include <xloom/detail/core/ceil.hpp>
 #include <xloom/detail/core/compiler.hpp>
 #include <xloom/detail/core/error.hpp>
 #include <xloom/detail/core/tuning.hpp>
@@ -154,7 +155,7 @@ buffer_extent buffer_extent_of(kernel::time_axis const& time, bool in_blocks)
 {
     constexpr std::size_t line = elements_per_cache_line<T>;
     std::size_t const size = element_count(time.element.dims);
-    std::size_t const spacing = ((size + line - 1) / line | 1) * line;
+    std::size_t const spacing = (ceil_div(size, line) | 1) * line;
     if (!in_blocks || !std::is_trivially_copyable_v<T> || time.stride == 0 || size == 0)
         return {1, spacing};
     std::size_t const in_a_line = cache_line / sizeof(T) / static_cast<std::size_t>(std::abs(time.stride));

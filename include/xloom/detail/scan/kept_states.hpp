@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include <xloom/detail/core/ceil.hpp>
 #include <xloom/detail/core/checkpoint.hpp>
 #include <xloom/detail/core/movable_flag.hpp>
 #include <xloom/detail/scan/element_buffer.hpp>
@@ -200,7 +201,7 @@ private:
         case checkpoint::kind::all:
             return length;
         case checkpoint::kind::sqrt:
-            return length == 0 ? 0 : (length + stride_ - 1) / stride_ + stride_ - 1;
+            return length == 0 ? 0 : ceil_div(length, stride_) + stride_ - 1;
         default:
             return (std::min)(policy_.count(), length);
         }

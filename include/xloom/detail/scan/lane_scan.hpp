@@ -11,6 +11,7 @@
 
 #include <xloom/detail/check/scan_lanes.hpp>
 #include <xloom/detail/core/aligned_vector.hpp>
+#include <xloom/detail/core/ceil.hpp>
 #include <xloom/detail/core/compiler.hpp>
 #include <xloom/detail/kernel/arena.hpp>
 #include <xloom/detail/kernel/column_copy.hpp>
@@ -334,7 +335,7 @@ std::tuple<Operands...> from_sequence(std::tuple<Operands...> const& operands, s
 struct lane_groups {
     std::size_t sequences, width;
 
-    std::size_t size() const { return (sequences + width - 1) / width; }
+    std::size_t size() const { return ceil_div(sequences, width); }
     std::size_t begin_of_part(std::size_t part, std::size_t parts) const
     {
         return detail::begin_of_part(part, parts, size());
