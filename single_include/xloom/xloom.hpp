@@ -39,6 +39,7 @@
 #include <array>
 #include <atomic>
 #include <bit>
+#include <cassert>
 #include <cmath>
 #include <compare>
 #include <complex>
@@ -302,9 +303,10 @@ inline constexpr std::size_t scanned_bytes_per_chunk = std::size_t{1} << 18;
 /// The minimum number of multiply-adds that justifies another thread.
 inline constexpr std::size_t products_per_thread = std::size_t{1} << 18;
 
-/// The minimum number of multiply-adds of one product that justifies another thread, which is started and
-/// awaited for this product alone.
+/// The minimum number of multiply-adds of one product that justifies another thread: one that waits for it in
+/// a team, and one that is started and joined for this product alone.
 inline constexpr std::size_t products_per_share = std::size_t{1} << 16;
+inline constexpr std::size_t products_per_join = std::size_t{1} << 20;
 
 /// The minimum distance in elements between the writes of two threads: more than a cache line.
 inline constexpr std::size_t thread_distance = 64;
@@ -3991,6 +3993,30 @@ using aligned_vector = std::vector<T, detail::cache_aligned_allocator<T>>;
 
 } // namespace xloom::inline XLOOM_ABI::detail
 
+// ==== xloom/detail/core/ceil.hpp ====
+// Quotients and square roots of integers, rounded up.
+
+namespace xloom::inline XLOOM_ABI::detail {
+
+/// Returns the smallest integer that is at least value / divisor; also where their sum overflows.
+template <std::unsigned_integral T>
+constexpr T ceil_div(T value, std::type_identity_t<T> divisor) noexcept
+{
+    return static_cast<T>(value / divisor + (value % divisor != 0));
+}
+
+/// Returns the smallest integer whose square is at least `value`.
+constexpr std::size_t ceil_sqrt(std::size_t value) noexcept
+{
+    std::size_t root = 0, bit = std::size_t{1} << (std::numeric_limits<std::size_t>::digits / 2 - 1);
+    for (; bit != 0; bit /= 2)
+        if ((root + bit) <= (value == 0 ? 0 : (value - 1) / (root + bit)))
+            root += bit;
+    return value == 0 ? 0 : root + 1;
+}
+
+} // namespace xloom::inline XLOOM_ABI::detail
+
 namespace xloom::inline XLOOM_ABI {
 
 namespace detail {
@@ -4129,7 +4155,7 @@ buffer_extent buffer_extent_of(kernel::time_axis const& time, bool in_blocks)
 {
     constexpr std::size_t line = elements_per_cache_line<T>;
     std::size_t const size = element_count(time.element.dims);
-    std::size_t const spacing = ((size + line - 1) / line | 1) * line;
+    std::size_t const spacing = (ceil_div(size, line) | 1) * line;
     if (!in_blocks || !std::is_trivially_copyable_v<T> || time.stride == 0 || size == 0)
         return {1, spacing};
     std::size_t const in_a_line = cache_line / sizeof(T) / static_cast<std::size_t>(std::abs(time.stride));
@@ -4947,7 +4973,7 @@ private:
         for (std::size_t i = first + 1; i < terms_.size(); ++i)
             rest += terms_[i].stride * terms_[i].limit;
         auto const [stride, limit] = terms_[first];
-        std::uintmax_t const least = target > rest ? (target - rest + stride - 1) / stride : 0;
+        std::uintmax_t const least = target > rest ? ceil_div(target - rest, stride) : 0;
         for (std::uintmax_t count = (std::min)(limit, target / stride) + 1; count-- > least;)
             if (is_soluble_from(first + 1, target - count * stride))
                 return true;
@@ -7696,7 +7722,7 @@ using batch_item_t = typename detail::item_of_batch<V>::type;
 template <class T>
 constexpr std::size_t whole_batches(std::size_t count) noexcept
 {
-    return (count + batch_size<T> - 1) / batch_size<T> * batch_size<T>;
+    return xloom::detail::ceil_div(count, batch_size<T>) * batch_size<T>;
 }
 
 template <class T>
@@ -12561,7 +12587,7 @@ std::tuple<Operands...> from_sequence(std::tuple<Operands...> const& operands, s
 struct lane_groups {
     std::size_t sequences, width;
 
-    std::size_t size() const { return (sequences + width - 1) / width; }
+    std::size_t size() const { return ceil_div(sequences, width); }
     std::size_t begin_of_part(std::size_t part, std::size_t parts) const
     {
         return detail::begin_of_part(part, parts, size());
@@ -14687,7 +14713,7 @@ inline constexpr std::size_t block_rows = panel_batches<T> == 3 ? 4 : 6;
 struct blocks {
     std::size_t length, most;
 
-    constexpr std::size_t count() const noexcept { return (length + most - 1) / most; }
+    constexpr std::size_t count() const noexcept { return xloom::detail::ceil_div(length, most); }
     constexpr std::size_t begin(std::size_t block) const noexcept
     {
         return xloom::detail::begin_of_part(block, count(), length);
@@ -14971,7 +14997,7 @@ void for_each_panel_group(std::size_t columns, panel_order order, F const& f)
 {
     constexpr std::size_t width = panel_batches<T>;
     std::size_t const batches = whole_batches<T>(columns) / batch_size<T>;
-    blocks const groups{(batches + width - 1) / width, Panels};
+    blocks const groups{xloom::detail::ceil_div(batches, width), Panels};
     for (std::size_t i = 0; i < groups.count(); ++i) {
         std::size_t const group = order == panel_order::backwards ? groups.count() - 1 - i : i;
         std::size_t const panel = groups.begin(group),
@@ -15023,7 +15049,7 @@ void multiply_many(std::size_t rows, Rows a, panels<T, Stored> const& b, row_spa
 {
     constexpr std::size_t width = panel_batches<T>;
     std::size_t const batches = whole_batches<T>(b.columns) / batch_size<T>,
-                      count = (batches + width - 1) / width, whole = batches / width;
+                      count = xloom::detail::ceil_div(batches, width), whole = batches / width;
     blocks const parts{rows, block_rows<T>};
     bool const is_backwards = order == panel_order::backwards;
     for (std::size_t i = 0; i < count; ++i) {
@@ -15092,7 +15118,20 @@ namespace xloom::inline XLOOM_ABI::kernel {
 class multiplier {
 public:
     multiplier() = default;
-    explicit multiplier(xloom::detail::policy_ref const& policy) : policy_(policy) {}
+    /// Each thread has `per_share` multiply-adds or more.
+    multiplier(xloom::detail::policy_ref const& policy, std::size_t per_share)
+        : policy_(policy), per_share_(per_share)
+    {}
+
+    /// Returns the number of threads that share the product of `rows` rows and b.
+    template <class T>
+    std::size_t shares(std::size_t rows, stored_matrix<T> const& b) const
+    {
+        std::size_t const threads = policy_.concurrency();
+        return threads == 1 ? 1
+                            : std::clamp<std::size_t>(rows * b.depth * b.columns / per_share_, 1,
+                                  (std::min)(threads, groups_of(b)));
+    }
 
     /// Computes sums = start + a b: see multiply.
     template <class T>
@@ -15100,22 +15139,31 @@ public:
         row_span<std::type_identity_t<T> const> start, row_span<std::type_identity_t<T>> sums,
         panel_order order = panel_order::forwards) const
     {
-        constexpr std::size_t width = panels_per_row<T> * panel_width<T>;
-        std::size_t const groups = (b.columns + width - 1) / width,
-                          useful = rows * b.depth * b.columns / tuning::products_per_share,
-                          parts = (std::min)({policy_.concurrency(), groups, useful});
-        if (parts <= 1)
+        std::size_t const parts = shares(rows, b);
+        if (parts == 1)
             return multiply<T>(rows, a, b, start, sums, order);
         policy_.for_each(parts, [&](std::size_t part) {
-            auto const range = range_of_part(part, parts, groups);
-            std::size_t const begin = range.begin * width, end = (std::min)(range.end * width, b.columns);
+            auto const range = range_of_part(part, parts, groups_of(b));
+            std::size_t const begin = range.begin * width<T>,
+                              end = (std::min)(range.end * width<T>, b.columns);
             multiply_columns<T>(rows, a, b, {begin, end - begin}, {start.first + begin, start.stride},
                 {sums.first + begin, sums.stride}, order);
         });
     }
 
 private:
+    /// The columns that one row's loop computes at once, which stay together.
+    template <class T>
+    static constexpr std::size_t width = panels_per_row<T> * panel_width<T>;
+
+    template <class T>
+    static std::size_t groups_of(stored_matrix<T> const& b)
+    {
+        return xloom::detail::ceil_div(b.columns, width<T>);
+    }
+
     xloom::detail::policy_ref policy_{};
+    std::size_t per_share_ = 1;
 };
 
 /// The constants of one direction of a cell whose sums have `Gates` gates, each of which begins at a multiple
@@ -15136,6 +15184,8 @@ struct cell_parameters {
     std::size_t h_stride() const noexcept { return whole_batches<T>(K()); }
     /// Returns the stride of rows of sums.
     std::size_t sums_stride() const noexcept { return row_stride<T>(Gates * gate_stride); }
+    /// Returns the matrix of the recurrent product, the one of several gates if there are two.
+    stored_matrix<T> const& of_every_step() const noexcept { return R; }
     /// Returns the multiply-adds of a row and a step.
     std::size_t products() const noexcept { return W.depth * W.columns + R.depth * R.columns; }
 };
@@ -15478,6 +15528,7 @@ struct attn_lstm_parameters {
     bool attends;   ///< false: a plain LSTM
     bool has_layer; ///< true: AW is given
 
+    stored_matrix<T> const& of_every_step() const noexcept { return lstm.of_every_step(); }
     /// Returns the multiply-adds of a row and a step, without the scores.
     std::size_t products() const noexcept
     {
@@ -15893,7 +15944,7 @@ struct residual_rows {
     std::size_t active(std::size_t t) const noexcept
     {
         std::size_t const all = begins[t + 1] - begins[t];
-        return all > first ? (all - first + stride - 1) / stride : 0;
+        return all > first ? xloom::detail::ceil_div(all - first, stride) : 0;
     }
 };
 
@@ -17349,6 +17400,120 @@ public:
 // The engine of the recurrent operators: the rows of a batch, sorted by length and partitioned into
 // independent parts.
 
+// ==== xloom/detail/core/team.hpp ====
+// Threads of an execution policy that stay together for many short loops.
+
+namespace xloom::inline XLOOM_ABI::detail {
+
+/// An execution policy for loops that one thread, the leader, runs one after another. Its other threads are
+/// parts of a single loop of the policy below, in which they wait for the leader's loops: each costs a store
+/// that they see and one that the leader sees, in place of a start and a join.
+///
+/// A thread claims the part that it had in the last loop, which its caches hold, then those that nobody has
+/// claimed. So the leader waits for no thread that begins late, is interrupted, or never begins.
+class team {
+public:
+    /// The maximum number of threads, and of parts.
+    static constexpr std::size_t max_parts = std::numeric_limits<std::size_t>::digits;
+
+    explicit team(std::size_t concurrency) noexcept : concurrency_(concurrency) {}
+
+    std::size_t concurrency() const noexcept { return concurrency_; }
+
+    /// The leader's loop, of calls that throw nothing.
+    template <class F>
+    void for_each(std::size_t parts, F const& f) const
+    {
+        lead(parts, part_ref(f));
+    }
+
+    /// Makes the calling thread a member. The first one calls run(policy), where the policy is the team; the
+    /// others return when it has returned or thrown.
+    template <class Run>
+    void join(Run const& run)
+    {
+        if (std::size_t const member = members_.fetch_add(1, std::memory_order_relaxed); member == 0) {
+            dismissal const end{*this};
+            run(policy_ref(*this));
+        } else {
+            follow(member);
+        }
+    }
+
+private:
+    /// To yield takes longer than what a leader does between two loops.
+    static constexpr std::size_t tries_before_yield = std::size_t{1} << 14;
+
+    struct dismissal {
+        team const& of;
+        ~dismissal() { of.has_ended_.store(true, std::memory_order_release); }
+    };
+
+    template <class Condition>
+    static void wait_until(Condition const& condition)
+    {
+        for (std::size_t tries = 0; !condition(); ++tries)
+            if (tries >= tries_before_yield)
+                std::this_thread::yield();
+    }
+
+    void lead(std::size_t parts, part_ref const& f) const
+    {
+        assert(parts <= max_parts);
+        if (parts == 0)
+            return;
+        f_ = &f;
+        unfinished_.store(parts, std::memory_order_relaxed);
+        unclaimed_.store(~std::size_t{0} >> (max_parts - parts), std::memory_order_release);
+        run_unclaimed(0);
+        wait_until([this] { return unfinished_.load(std::memory_order_acquire) == 0; });
+    }
+
+    void follow(std::size_t member) const
+    {
+        while (!has_ended_.load(std::memory_order_acquire)) {
+            wait_until([this] {
+                return unclaimed_.load(std::memory_order_relaxed) != 0 ||
+                       has_ended_.load(std::memory_order_relaxed);
+            });
+            run_unclaimed(member);
+        }
+    }
+
+    /// Runs the member's own part, then others, until none is unclaimed.
+    void run_unclaimed(std::size_t member) const
+    {
+        std::size_t part = member;
+        while (std::size_t const unclaimed = unclaimed_.load(std::memory_order_relaxed)) {
+            if ((unclaimed >> part & 1) == 0)
+                part = static_cast<std::size_t>(std::countr_zero(unclaimed));
+            std::size_t const bit = std::size_t{1} << part;
+            if ((unclaimed_.fetch_and(~bit, std::memory_order_acquire) & bit) == 0)
+                continue;
+            (*f_)(part);
+            unfinished_.fetch_sub(1, std::memory_order_release);
+        }
+    }
+
+    std::size_t concurrency_;
+    std::atomic<std::size_t> members_ = 0;
+    mutable part_ref const* f_ = nullptr;
+    /// A bit for each part of the loop.
+    alignas(cache_line) mutable std::atomic<std::size_t> unclaimed_ = 0;
+    mutable std::atomic<bool> has_ended_ = false;
+    alignas(cache_line) mutable std::atomic<std::size_t> unfinished_ = 0;
+};
+
+/// Calls run(team) on one thread of a policy, in a team of at most `members` threads of it.
+template <class Run>
+void run_in_team(policy_ref const& policy, std::size_t members, Run const& run)
+{
+    team all((std::min)(members, team::max_parts));
+    policy.for_each(all.concurrency(), [&](std::size_t) { all.join(run); });
+}
+
+} // namespace xloom::inline XLOOM_ABI::detail
+
 // ==== xloom/detail/recurrent/workspace.hpp ====
 // The memory that calls of the recurrent operators use again.
 
@@ -17672,7 +17837,7 @@ struct recurrent_runner {
         std::size_t const parts = operands.widths.D * groups;
         policy_ref const threads(policy);
         if (parts == 1)
-            return run(family, part_at(0), kernel::multiplier(threads));
+            return run_shared(family, threads);
         threads.for_each(parts, [&](std::size_t p) { run(family, part_at(p), kernel::multiplier()); });
     }
 
@@ -17700,6 +17865,22 @@ struct recurrent_runner {
     }
 
 private:
+    /// Runs the only part, whose products the threads of a policy share: in a team, if they share those of
+    /// each step.
+    template <class Family>
+    void run_shared(Family const& family, policy_ref const& threads) const
+    {
+        using kernel::multiplier;
+        auto const run_with = [&](multiplier const& multiply) { run(family, part_at(0), multiply); };
+        std::size_t const members =
+            multiplier(threads, tuning::products_per_share)
+                .shares(operands.sizes.N, parameters_of(family.weights, 0).of_every_step());
+        if (members == 1)
+            return run_with(multiplier(threads, tuning::products_per_join));
+        run_in_team(threads, members,
+            [&](policy_ref const& team) { run_with(multiplier(team, tuning::products_per_share)); });
+    }
+
     void sort_rows()
     {
         auto& order = workspace.order_;
@@ -22892,7 +23073,7 @@ private:
     {
         conv_sizes const& sizes = call.sizes;
         kernel::conv_tiling const tiling = tiling_of(call);
-        std::size_t const width = tiling.channels(), blocks = (sizes.C + width - 1) / width,
+        std::size_t const width = tiling.channels(), blocks = ceil_div(sizes.C, width),
                           units = sizes.B * blocks;
         std::size_t const parts = call.parts(units, policy);
         kernel::arena<T> size;
@@ -22948,7 +23129,7 @@ private:
         causal_conv_gradients<Item> const& to, recurrent_workspace<Item>& workspace, policy_ref const& policy)
     {
         conv_sizes const& sizes = call.sizes;
-        std::size_t const width = backward::channels, blocks = (sizes.C + width - 1) / width;
+        std::size_t const width = backward::channels, blocks = ceil_div(sizes.C, width);
         std::size_t const parts = call.parts(blocks, policy);
         kernel::arena<T> size;
         backward(sizes.L, sizes.k, width, size);
@@ -23649,16 +23830,6 @@ constexpr std::size_t binomial_advance(std::size_t length, std::size_t states) n
     std::size_t const reserved = reversible_iterations(states - 1, repeats - 1);
     std::size_t const wanted = length > reserved ? (std::min)(most, length - reserved) : 1;
     return std::clamp<std::size_t>((std::max)(wanted, least), 1, length - 1);
-}
-
-/// Returns the smallest integer whose square is at least `value`.
-constexpr std::size_t ceil_sqrt(std::size_t value) noexcept
-{
-    std::size_t root = 0, bit = std::size_t{1} << (std::numeric_limits<std::size_t>::digits / 2 - 1);
-    for (; bit != 0; bit /= 2)
-        if ((root + bit) <= (value == 0 ? 0 : (value - 1) / (root + bit)))
-            root += bit;
-    return value == 0 ? 0 : root + 1;
 }
 
 } // namespace detail
@@ -28855,7 +29026,7 @@ public:
         std::fill_n(partial_, 4 * width * row_, T(0)); // also behind the last key
         keep_states();
         load_state(of_.ct_present_state, ct_state_);
-        for (std::size_t begin = (head_.tokens + block_ - 1) / block_ * block_; begin > 0;) {
+        for (std::size_t begin = xloom::detail::ceil_div(head_.tokens, block_) * block_; begin > 0;) {
             begin -= block_;
             std::size_t const count = (std::min)(block_, head_.tokens - begin);
             read_tokens(begin, count);
@@ -31371,7 +31542,7 @@ struct partial_vectors {
 template <class T>
 constexpr std::size_t vectors_for(std::size_t items)
 {
-    return (items + kernel::lane_count<T> - 1) / kernel::lane_count<T>;
+    return ceil_div(items, kernel::lane_count<T>);
 }
 
 /// Runs the neighbours in vectors by run.operator()<Vectors>(count): all of them where masks are fast, else
@@ -31747,7 +31918,7 @@ void start_strip(Strip const& strip, typename Strip::value_type* before)
 template <class Strip>
 std::size_t blocks_of(Strip const& strip)
 {
-    return (strip.length() + kernel::elements_per_block - 1) / kernel::elements_per_block;
+    return ceil_div(strip.length(), kernel::elements_per_block);
 }
 
 /// Computes the totals of some blocks.
@@ -31845,7 +32016,7 @@ public:
         std::size_t const most =
             (std::min)(tuning::scanned_bytes_per_chunk / block_bytes, max_values / first.width() - 1);
         blocks_ = std::max<std::size_t>((std::min)(blocks / (4 * parts), most), 1);
-        chunks_ = (blocks + blocks_ - 1) / blocks_;
+        chunks_ = ceil_div(blocks, blocks_);
     }
 
     /// Scans chunks until there are no more, or another thread has thrown.
@@ -33507,7 +33678,7 @@ private:
         case checkpoint::kind::all:
             return length;
         case checkpoint::kind::sqrt:
-            return length == 0 ? 0 : (length + stride_ - 1) / stride_ + stride_ - 1;
+            return length == 0 ? 0 : ceil_div(length, stride_) + stride_ - 1;
         default:
             return (std::min)(policy_.count(), length);
         }
@@ -36208,7 +36379,7 @@ public:
     using word = std::uint64_t;
     static constexpr std::size_t slices_per_word = 64;
 
-    explicit slice_set(std::size_t slices) : words_((slices + slices_per_word - 1) / slices_per_word) {}
+    explicit slice_set(std::size_t slices) : words_(xloom::detail::ceil_div(slices, slices_per_word)) {}
 
     bool contains(std::size_t slice) const
     {
@@ -37289,7 +37460,7 @@ public:
     selective_record(std::size_t steps, std::size_t states, arena<T>& memory)
         : segment(xloom::detail::ceil_sqrt(steps)),
           row_(states * width),
-          kept_(memory.take(segment == 0 ? 0 : (steps + segment - 1) / segment, row_)),
+          kept_(memory.take(segment == 0 ? 0 : xloom::detail::ceil_div(steps, segment), row_)),
           states_before_(memory.take(segment, row_)),
           decays_(memory.take(segment, row_)),
           y_(memory.take(segment, width)),
@@ -37598,8 +37769,7 @@ private:
         using T = compute_t<Item>;
         using channels = kernel::selective_channels<Item>;
         selective_sizes const& sizes = call.sizes;
-        std::size_t const blocks = (sizes.K + channels::width - 1) / channels::width,
-                          units = sizes.N * blocks;
+        std::size_t const blocks = ceil_div(sizes.K, channels::width), units = sizes.N * blocks;
         std::size_t const parts = call.parts(units, policy);
         kernel::arena<T> size;
         channels(call.sequence(0), 0, 0, size);
@@ -37654,7 +37824,7 @@ public:
           sizes_(call.sizes),
           cotangents_(cotangents),
           gradients_(gradients),
-          groups_((sizes_.K + group_width - 1) / group_width)
+          groups_(ceil_div(sizes_.K, group_width))
     {}
 
     template <class Policy>
@@ -48010,7 +48180,7 @@ private:
         std::size_t const N = std::max<std::size_t>(batch_.N, 1),
                           products = N * detail::parameters_of(layers_[l], 0).products();
         return (std::max)({batch_.T / tuning::blocks_per_layer, tuning::products_per_share / products,
-            (tuning::min_rows_per_product + N - 1) / N});
+            ceil_div(tuning::min_rows_per_product, N)});
     }
 
     batch_operands<Item> operands_of(std::size_t l) const

@@ -78,9 +78,13 @@ TEST_CASE("recurrent operators: no more groups than rows, and one where there is
 
 TEST_CASE("recurrent operators: the columns of one row's products on any number of threads")
 {
-    check_threads<lstm_family>({3, 1, 150, 200, 1}, "forward", {1, 2, 3, 5});
-    check_threads<gru_family>({4, 1, 150, 200, 1}, "reverse", {1, 2, 3, 5});
-    check_threads<rnn_family>({6, 1, 150, 400, 1}, "forward", {1, 2, 3, 3});
+    // As many as there are shares of R.
+    check_threads<lstm_family>({3, 1, 150, 200, 1}, "forward", {1, 2, 2, 2});
+    check_threads<lstm_family>({3, 1, 150, 230, 1}, "forward", {1, 2, 3, 3});
+    check_threads<gru_family>({4, 1, 150, 260, 1}, "reverse", {1, 2, 2, 2});
+    check_threads<rnn_family>({6, 1, 150, 400, 1}, "forward", {1, 2, 2, 2});
+    // Where it is small, those of W alone.
+    check_threads<gru_family>({40, 1, 600, 170, 1}, "forward", {1, 2, 3, 5});
     check_threads<lstm_family>({3, 1, 150, 200, 2}, "bidirectional", {2, 2, 2, 2});
 }
 

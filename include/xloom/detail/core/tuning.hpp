@@ -35,9 +35,10 @@ inline constexpr std::size_t scanned_bytes_per_chunk = std::size_t{1} << 18;
 /// The minimum number of multiply-adds that justifies another thread.
 inline constexpr std::size_t products_per_thread = std::size_t{1} << 18;
 
-/// The minimum number of multiply-adds of one product that justifies another thread, which is started and
-/// awaited for this product alone.
+/// The minimum number of multiply-adds of one product that justifies another thread: one that waits for it in
+/// a team, and one that is started and joined for this product alone.
 inline constexpr std::size_t products_per_share = std::size_t{1} << 16;
+inline constexpr std::size_t products_per_join = std::size_t{1} << 20;
 
 /// The minimum distance in elements between the writes of two threads: more than a cache line.
 inline constexpr std::size_t thread_distance = 64;

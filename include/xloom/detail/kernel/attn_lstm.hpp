@@ -29,6 +29,7 @@ struct attn_lstm_parameters {
     bool attends;   ///< false: a plain LSTM
     bool has_layer; ///< true: AW is given
 
+    stored_matrix<T> const& of_every_step() const noexcept { return lstm.of_every_step(); }
     /// Returns the multiply-adds of a row and a step, without the scores.
     std::size_t products() const noexcept
     {

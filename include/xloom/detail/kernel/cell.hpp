@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <type_traits>
 
+#include <xloom/detail/core/ceil.hpp>
 #include <xloom/detail/core/policy.hpp>
 #include <xloom/detail/core/tuning.hpp>
 #include <xloom/detail/kernel/activations.hpp>
@@ -22,7 +23,20 @@ namespace xloom::inline XLOOM_ABI::kernel {
 class multiplier {
 public:
     multiplier() = default;
-    explicit multiplier(xloom::detail::policy_ref const& policy) : policy_(policy) {}
+    /// Each thread has `per_share` multiply-adds or more.
+    multiplier(xloom::detail::policy_ref const& policy, std::size_t per_share)
+        : policy_(policy), per_share_(per_share)
+    {}
+
+    /// Returns the number of threads that share the product of `rows` rows and b.
+    template <class T>
+    std::size_t shares(std::size_t rows, stored_matrix<T> const& b) const
+    {
+        std::size_t const threads = policy_.concurrency();
+        return threads == 1 ? 1
+                            : std::clamp<std::size_t>(rows * b.depth * b.columns / per_share_, 1,
+                                  (std::min)(threads, groups_of(b)));
+    }
 
     /// Computes sums = start + a b: see multiply.
     template <class T>
@@ -30,22 +44,31 @@ public:
         row_span<std::type_identity_t<T> const> start, row_span<std::type_identity_t<T>> sums,
         panel_order order = panel_order::forwards) const
     {
-        constexpr std::size_t width = panels_per_row<T> * panel_width<T>;
-        std::size_t const groups = (b.columns + width - 1) / width,
-                          useful = rows * b.depth * b.columns / tuning::products_per_share,
-                          parts = (std::min)({policy_.concurrency(), groups, useful});
-        if (parts <= 1)
+        std::size_t const parts = shares(rows, b);
+        if (parts == 1)
             return multiply<T>(rows, a, b, start, sums, order);
         policy_.for_each(parts, [&](std::size_t part) {
-            auto const range = range_of_part(part, parts, groups);
-            std::size_t const begin = range.begin * width, end = (std::min)(range.end * width, b.columns);
+            auto const range = range_of_part(part, parts, groups_of(b));
+            std::size_t const begin = range.begin * width<T>,
+                              end = (std::min)(range.end * width<T>, b.columns);
             multiply_columns<T>(rows, a, b, {begin, end - begin}, {start.first + begin, start.stride},
                 {sums.first + begin, sums.stride}, order);
         });
     }
 
 private:
+    /// The columns that one row's loop computes at once, which stay together.
+    template <class T>
+    static constexpr std::size_t width = panels_per_row<T> * panel_width<T>;
+
+    template <class T>
+    static std::size_t groups_of(stored_matrix<T> const& b)
+    {
+        return xloom::detail::ceil_div(b.columns, width<T>);
+    }
+
     xloom::detail::policy_ref policy_{};
+    std::size_t per_share_ = 1;
 };
 
 /// The constants of one direction of a cell whose sums have `Gates` gates, each of which begins at a multiple
@@ -66,6 +89,8 @@ struct cell_parameters {
     std::size_t h_stride() const noexcept { return whole_batches<T>(K()); }
     /// Returns the stride of rows of sums.
     std::size_t sums_stride() const noexcept { return row_stride<T>(Gates * gate_stride); }
+    /// Returns the matrix of the recurrent product, the one of several gates if there are two.
+    stored_matrix<T> const& of_every_step() const noexcept { return R; }
     /// Returns the multiply-adds of a row and a step.
     std::size_t products() const noexcept { return W.depth * W.columns + R.depth * R.columns; }
 };

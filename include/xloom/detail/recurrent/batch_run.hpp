@@ -11,6 +11,7 @@
 #include <xloom/detail/core/cast.hpp>
 #include <xloom/detail/core/flush_subnormals.hpp>
 #include <xloom/detail/core/policy.hpp>
+#include <xloom/detail/core/team.hpp>
 #include <xloom/detail/core/tuning.hpp>
 #include <xloom/detail/core/vector_level.hpp>
 #include <xloom/detail/kernel/cell.hpp>
@@ -238,7 +239,7 @@ struct recurrent_runner {
         std::size_t const parts = operands.widths.D * groups;
         policy_ref const threads(policy);
         if (parts == 1)
-            return run(family, part_at(0), kernel::multiplier(threads));
+            return run_shared(family, threads);
         threads.for_each(parts, [&](std::size_t p) { run(family, part_at(p), kernel::multiplier()); });
     }
 
@@ -266,6 +267,22 @@ struct recurrent_runner {
     }
 
 private:
+    /// Runs the only part, whose products the threads of a policy share: in a team, if they share those of
+    /// each step.
+    template <class Family>
+    void run_shared(Family const& family, policy_ref const& threads) const
+    {
+        using kernel::multiplier;
+        auto const run_with = [&](multiplier const& multiply) { run(family, part_at(0), multiply); };
+        std::size_t const members =
+            multiplier(threads, tuning::products_per_share)
+                .shares(operands.sizes.N, parameters_of(family.weights, 0).of_every_step());
+        if (members == 1)
+            return run_with(multiplier(threads, tuning::products_per_join));
+        run_in_team(threads, members,
+            [&](policy_ref const& team) { run_with(multiplier(team, tuning::products_per_share)); });
+    }
+
     void sort_rows()
     {
         auto& order = workspace.order_;
