@@ -42833,12 +42833,15 @@ class row_total {
 public:
     static constexpr std::size_t max_vectors = 16; ///< of a row; all that waits stays in L1 cache
 
-    /// Writes to y the totals of `length` rows of `vectors` vectors, which are `stride` numbers apart.
-    /// Requires a length of at least 1.
-    void operator()(T const* x, std::ptrdiff_t stride, std::size_t length, std::size_t vectors, T* y)
+    /// Writes to y the totals of `length` rows of `width` numbers, which are `stride` numbers apart. Requires
+    /// a length of at least 1, and a width of one to max_vectors vectors; the last one may overlap the one
+    /// before.
+    void operator()(T const* x, std::ptrdiff_t stride, std::size_t length, std::size_t width, T* y)
     {
-        vectors_ = vectors;
+        vectors_ = xloom::detail::ceil_div(width, lane_count<T>);
+        last_ = width - lane_count<T>;
         stride_ = stride;
+        bytes_ahead_ = bytes_ahead(stride);
         bool has_blocks = false, has_groups = false;
         for (std::size_t begin = 0; begin + elements_per_group < length; begin += elements_per_group) {
             combine_group(row(x, begin), elements_per_group);
@@ -42855,8 +42858,8 @@ public:
         if (has_blocks)
             append(blocks_, total(), has_blocks);
         vectors_of_row const& all = has_blocks ? blocks_ : total();
-        for (std::size_t c = 0; c < vectors; ++c)
-            kernel::store_lanes(y + c * lane_count<T>, all[c]);
+        for (std::size_t c = 0; c < vectors_; ++c)
+            kernel::store_lanes(y + place(c), all[c]);
     }
 
 private:
@@ -42866,7 +42869,25 @@ private:
 
     T const* row(T const* x, std::size_t t) const { return x + static_cast<std::ptrdiff_t>(t) * stride_; }
     vectors_of_row& total() { return waiting_[levels]; } ///< of the last group
-    static lanes load(T const* row, std::size_t c) { return kernel::load_lanes(row + c * lane_count<T>); }
+    /// Returns where vector c of a row begins.
+    std::size_t place(std::size_t c) const { return (std::min)(c * lane_count<T>, last_); }
+    lanes load(T const* row, std::size_t c) const { return kernel::load_lanes(row + place(c)); }
+    /// Loads vector c, and prefetches that of a later row.
+    lanes stream(T const* row, std::size_t c) const
+    {
+        auto const address = reinterpret_cast<std::uintptr_t>(row + place(c));
+        xloom::detail::prefetch_to_read<3>(reinterpret_cast<void const*>(address + bytes_ahead_));
+        return load(row, c);
+    }
+    /// Returns the distance of prefetching, in whole pairs of rows.
+    ///
+    /// Why it is needed: hardware prefetches what is read row by row, not two rows at once.
+    static std::uintptr_t bytes_ahead(std::ptrdiff_t stride)
+    {
+        auto const pair = static_cast<std::uintptr_t>(2 * stride) * sizeof(T);
+        std::size_t const size = 2 * sizeof(T) * static_cast<std::size_t>(std::abs(stride));
+        return (tuning::scan_prefetch_bytes / (size + 1) + 1) * pair;
+    }
 
     /// Combines what is there so far with what follows, or begins with that.
     void append(vectors_of_row& all, vectors_of_row const& next, bool& has_any) const
@@ -42902,7 +42923,7 @@ private:
         T const* const first = row(x, 2 * Pair);
         T const* const second = row(x, 2 * Pair + 1);
         for (std::size_t c = 0; c < vectors_; ++c) {
-            lanes all = Op{}(load(first, c), load(second, c));
+            lanes all = Op{}(stream(first, c), stream(second, c));
             for (std::size_t level = 0; level < merged; ++level)
                 all = Op{}(waiting_[level][c], all);
             waiting_[merged][c] = all;
@@ -42918,8 +42939,9 @@ private:
     }
 
     static constexpr std::size_t levels = std::countr_zero(pairs_per_group);
-    std::size_t vectors_ = 0;
+    std::size_t vectors_ = 0, last_ = 0;
     std::ptrdiff_t stride_ = 0;
+    std::uintptr_t bytes_ahead_ = 0;
     vectors_of_row waiting_[levels + 1], groups_, blocks_;
 };
 
@@ -43177,22 +43199,26 @@ private:
                 of.items(of.x, at, 0, c).first, of.items(of.y, at, 1, c), segments);
         return of.all.neighbours();
     }
-    /// Reduces whole vectors of rows, in strips.
+    /// Reduces rows of a vector or more, in strips.
     std::size_t run_neighbours(offsets const& at, segment_range<T> const& segments) const
     {
         using total = kernel::row_total<T, ops>;
-        constexpr std::size_t lanes = kernel::lane_count<T>, most = total::max_vectors * lanes;
-        std::size_t const width = of.all.neighbours() / lanes * lanes;
+        constexpr std::size_t lanes = kernel::lane_count<T>;
+        std::size_t const width = of.all.neighbours(), strips = ceil_div(width, total::max_vectors * lanes);
+        if (width < lanes)
+            return 0;
         total combine{};
-        for (std::size_t c = 0; c < width; c += most) {
-            strip_items<T const> const x = of.items(of.x, at, 0, c);
-            strip_items<T> const y = of.items(of.y, at, 1, c);
-            std::size_t const count = (std::min)(most, width - c);
-            for (std::size_t s = segments.begin; s < segments.end; ++s)
-                if (std::size_t const length = segments.splits.length(s); length != 0)
-                    combine(&x(segments.splits.begin(s), 0), x.time, length, count / lanes, &y(s, 0));
+        strip_items<T const> const x = of.items(of.x, at, 0, 0);
+        strip_items<T> const y = of.items(of.y, at, 1, 0);
+        for (std::size_t s = segments.begin; s < segments.end; ++s) {
+            std::size_t const first = segments.splits.begin(s), length = segments.splits.length(s);
+            for (std::size_t strip = 0; strip < strips; ++strip) {
+                auto const [begin, end] = range_of_part(strip, strips, width);
+                if (length != 0)
+                    combine(&x(first, begin), x.time, length, end - begin, &y(s, begin));
                 else
-                    std::fill_n(&y(s, 0), count, *segments.empty);
+                    std::fill_n(&y(s, begin), end - begin, *segments.empty);
+            }
         }
         return width;
     }

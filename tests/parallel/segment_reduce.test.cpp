@@ -74,7 +74,7 @@ void compare_layouts(Op const& op, T const& identity)
     using array = xt::xtensor<T, 2, xt::layout_type::dynamic>;
     splits_tensor const splits = uneven_splits();
     auto const rows = static_cast<std::size_t>(splits(splits.size() - 1));
-    for (std::size_t const columns : std::initializer_list<std::size_t>{1, 3, 16, 37})
+    for (std::size_t const columns : std::initializer_list<std::size_t>{1, 3, 16, 37, 270})
         for (auto const layout : {xt::layout_type::row_major, xt::layout_type::column_major}) {
             array x({rows, columns}, layout);
             std::size_t i = 0;

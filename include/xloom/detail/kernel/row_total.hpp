@@ -1,11 +1,16 @@
 #pragma once
 // The totals of neighbouring sequences, in the order of a parallel scan, whose rows are read one by one.
 
+#include <algorithm>
 #include <bit>
 #include <cstddef>
+#include <cstdint>
+#include <cstdlib>
 #include <utility>
 
+#include <xloom/detail/core/ceil.hpp>
 #include <xloom/detail/core/compiler.hpp>
+#include <xloom/detail/core/tuning.hpp>
 #include <xloom/detail/kernel/lane_scan.hpp>
 #include <xloom/detail/kernel/lanes.hpp>
 
@@ -21,12 +26,15 @@ class row_total {
 public:
     static constexpr std::size_t max_vectors = 16; ///< of a row; all that waits stays in L1 cache
 
-    /// Writes to y the totals of `length` rows of `vectors` vectors, which are `stride` numbers apart.
-    /// Requires a length of at least 1.
-    void operator()(T const* x, std::ptrdiff_t stride, std::size_t length, std::size_t vectors, T* y)
+    /// Writes to y the totals of `length` rows of `width` numbers, which are `stride` numbers apart. Requires
+    /// a length of at least 1, and a width of one to max_vectors vectors; the last one may overlap the one
+    /// before.
+    void operator()(T const* x, std::ptrdiff_t stride, std::size_t length, std::size_t width, T* y)
     {
-        vectors_ = vectors;
+        vectors_ = xloom::detail::ceil_div(width, lane_count<T>);
+        last_ = width - lane_count<T>;
         stride_ = stride;
+        bytes_ahead_ = bytes_ahead(stride);
         bool has_blocks = false, has_groups = false;
         for (std::size_t begin = 0; begin + elements_per_group < length; begin += elements_per_group) {
             combine_group(row(x, begin), elements_per_group);
@@ -43,8 +51,8 @@ public:
         if (has_blocks)
             append(blocks_, total(), has_blocks);
         vectors_of_row const& all = has_blocks ? blocks_ : total();
-        for (std::size_t c = 0; c < vectors; ++c)
-            kernel::store_lanes(y + c * lane_count<T>, all[c]);
+        for (std::size_t c = 0; c < vectors_; ++c)
+            kernel::store_lanes(y + place(c), all[c]);
     }
 
 private:
@@ -54,7 +62,25 @@ private:
 
     T const* row(T const* x, std::size_t t) const { return x + static_cast<std::ptrdiff_t>(t) * stride_; }
     vectors_of_row& total() { return waiting_[levels]; } ///< of the last group
-    static lanes load(T const* row, std::size_t c) { return kernel::load_lanes(row + c * lane_count<T>); }
+    /// Returns where vector c of a row begins.
+    std::size_t place(std::size_t c) const { return (std::min)(c * lane_count<T>, last_); }
+    lanes load(T const* row, std::size_t c) const { return kernel::load_lanes(row + place(c)); }
+    /// Loads vector c, and prefetches that of a later row.
+    lanes stream(T const* row, std::size_t c) const
+    {
+        auto const address = reinterpret_cast<std::uintptr_t>(row + place(c));
+        xloom::detail::prefetch_to_read<3>(reinterpret_cast<void const*>(address + bytes_ahead_));
+        return load(row, c);
+    }
+    /// Returns the distance of prefetching, in whole pairs of rows.
+    ///
+    /// Why it is needed: hardware prefetches what is read row by row, not two rows at once.
+    static std::uintptr_t bytes_ahead(std::ptrdiff_t stride)
+    {
+        auto const pair = static_cast<std::uintptr_t>(2 * stride) * sizeof(T);
+        std::size_t const size = 2 * sizeof(T) * static_cast<std::size_t>(std::abs(stride));
+        return (tuning::scan_prefetch_bytes / (size + 1) + 1) * pair;
+    }
 
     /// Combines what is there so far with what follows, or begins with that.
     void append(vectors_of_row& all, vectors_of_row const& next, bool& has_any) const
@@ -90,7 +116,7 @@ private:
         T const* const first = row(x, 2 * Pair);
         T const* const second = row(x, 2 * Pair + 1);
         for (std::size_t c = 0; c < vectors_; ++c) {
-            lanes all = Op{}(load(first, c), load(second, c));
+            lanes all = Op{}(stream(first, c), stream(second, c));
             for (std::size_t level = 0; level < merged; ++level)
                 all = Op{}(waiting_[level][c], all);
             waiting_[merged][c] = all;
@@ -106,8 +132,9 @@ private:
     }
 
     static constexpr std::size_t levels = std::countr_zero(pairs_per_group);
-    std::size_t vectors_ = 0;
+    std::size_t vectors_ = 0, last_ = 0;
     std::ptrdiff_t stride_ = 0;
+    std::uintptr_t bytes_ahead_ = 0;
     vectors_of_row waiting_[levels + 1], groups_, blocks_;
 };
 

@@ -7,6 +7,8 @@
 #include <type_traits>
 #include <utility>
 
+#include <xloom/detail/core/ceil.hpp>
+#include <xloom/detail/core/policy.hpp>
 #include <xloom/detail/kernel/lane_scan.hpp>
 #include <xloom/detail/kernel/row_total.hpp>
 #include <xloom/detail/kernel/sequence_total.hpp>
@@ -112,22 +114,26 @@ private:
                 of.items(of.x, at, 0, c).first, of.items(of.y, at, 1, c), segments);
         return of.all.neighbours();
     }
-    /// Reduces whole vectors of rows, in strips.
+    /// Reduces rows of a vector or more, in strips.
     std::size_t run_neighbours(offsets const& at, segment_range<T> const& segments) const
     {
         using total = kernel::row_total<T, ops>;
-        constexpr std::size_t lanes = kernel::lane_count<T>, most = total::max_vectors * lanes;
-        std::size_t const width = of.all.neighbours() / lanes * lanes;
+        constexpr std::size_t lanes = kernel::lane_count<T>;
+        std::size_t const width = of.all.neighbours(), strips = ceil_div(width, total::max_vectors * lanes);
+        if (width < lanes)
+            return 0;
         total combine{};
-        for (std::size_t c = 0; c < width; c += most) {
-            strip_items<T const> const x = of.items(of.x, at, 0, c);
-            strip_items<T> const y = of.items(of.y, at, 1, c);
-            std::size_t const count = (std::min)(most, width - c);
-            for (std::size_t s = segments.begin; s < segments.end; ++s)
-                if (std::size_t const length = segments.splits.length(s); length != 0)
-                    combine(&x(segments.splits.begin(s), 0), x.time, length, count / lanes, &y(s, 0));
+        strip_items<T const> const x = of.items(of.x, at, 0, 0);
+        strip_items<T> const y = of.items(of.y, at, 1, 0);
+        for (std::size_t s = segments.begin; s < segments.end; ++s) {
+            std::size_t const first = segments.splits.begin(s), length = segments.splits.length(s);
+            for (std::size_t strip = 0; strip < strips; ++strip) {
+                auto const [begin, end] = range_of_part(strip, strips, width);
+                if (length != 0)
+                    combine(&x(first, begin), x.time, length, end - begin, &y(s, begin));
                 else
-                    std::fill_n(&y(s, 0), count, *segments.empty);
+                    std::fill_n(&y(s, begin), end - begin, *segments.empty);
+            }
         }
         return width;
     }
