@@ -96,7 +96,7 @@ struct whole_vectors {
     }
 };
 
-/// As many neighbours as there are; the other lanes of the last vector have one value.
+/// Fewer neighbours than a vector has; its other lanes have one value.
 struct partial_vectors {
     std::size_t neighbours;
 
@@ -111,6 +111,32 @@ struct partial_vectors {
     void store(T* to, std::size_t c, kernel::lanes_t<T> const& value) const
     {
         kernel::store_first_lanes(to, value, neighbours - c * kernel::lane_count<T>);
+    }
+};
+
+/// Neighbours in whole vectors and a partial one behind them.
+///
+/// Why not masks for all: on AMD's processors a masked access whose page is not in the TLB takes as long as
+/// hundreds of others (Zen 5).
+struct whole_and_partial_vectors {
+    std::size_t neighbours;
+
+    template <class T>
+    kernel::lanes_t<T> load(T const* from, std::size_t c, T others) const
+    {
+        return is_whole<T>(c) ? kernel::load_lanes(from) : partial_vectors{neighbours}.load(from, c, others);
+    }
+    template <class T>
+    void store(T* to, std::size_t c, kernel::lanes_t<T> const& value) const
+    {
+        is_whole<T>(c) ? kernel::store_lanes(to, value) : partial_vectors{neighbours}.store(to, c, value);
+    }
+
+private:
+    template <class T>
+    bool is_whole(std::size_t c) const
+    {
+        return (c + 1) * kernel::lane_count<T> <= neighbours;
     }
 };
 
@@ -129,7 +155,10 @@ std::size_t run_vectors_of(std::size_t neighbours, Run const& run)
     std::size_t const rest = neighbours % kernel::lane_count<T>;
     if constexpr (kernel::has_fast_masks)
         if (rest != 0) {
-            run.template operator()<partial_vectors>(neighbours);
+            if (rest == neighbours)
+                run.template operator()<partial_vectors>(neighbours);
+            else
+                run.template operator()<whole_and_partial_vectors>(neighbours);
             return neighbours;
         }
     run.template operator()<whole_vectors>(neighbours - rest);
@@ -155,8 +184,11 @@ struct lane_access {
                y.time * bytes % tuning::shared_set_bytes == 0;
     }
     lanes initial(std::size_t) const { return kernel::broadcast(start); }
-    lanes read(std::size_t t, std::size_t c) const { return vectors.load(x.lanes(t, c), c, neutral); }
-    void write(std::size_t t, std::size_t c, lanes const& value) const
+    XLOOM_ALWAYS_INLINE lanes read(std::size_t t, std::size_t c) const
+    {
+        return vectors.load(x.lanes(t, c), c, neutral);
+    }
+    XLOOM_ALWAYS_INLINE void write(std::size_t t, std::size_t c, lanes const& value) const
     {
         vectors.store(y.lanes(t, c), c, value);
     }
@@ -280,11 +312,11 @@ struct affine_lane_access {
         kernel::lanes_t<T> const zero{};
         return {zero, h0.beside == 0 ? kernel::broadcast(*h0.first) : vectors.load(h0.lanes(0, c), c, T{})};
     }
-    map read(std::size_t t, std::size_t c) const
+    XLOOM_ALWAYS_INLINE map read(std::size_t t, std::size_t c) const
     {
         return {vectors.load(a.lanes(t, c), c, T{}), vectors.load(b.lanes(t, c), c, T{})};
     }
-    void write(std::size_t t, std::size_t c, map const& value) const
+    XLOOM_ALWAYS_INLINE void write(std::size_t t, std::size_t c, map const& value) const
     {
         vectors.store(h.lanes(t, c), c, value.b);
     }
