@@ -87,7 +87,7 @@ void carried_states::add_parameters(emission& out, std::vector<std::string>& par
         variable& state = *states_[i];
         std::string const type = kind_ == state_kind::row ? "auto&" : cpp_type(state.type) + "&";
         bool const is_handed_through = next_[i] == &state && state.uses == 1;
-        if (!is_handed_through && state.code.empty())
+        if (!is_handed_through)
             out.bind(state, out.unique(state.onnx_name));
         state.is_in_state = kind_ == state_kind::container && !is_handed_through && !state.is_scalar();
         parameters.push_back(is_handed_through ? type : fmt::format("{} {}", type, state.code));

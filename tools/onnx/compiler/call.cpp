@@ -37,9 +37,8 @@ call& call::optional_operand(std::size_t i) { return each_.has(i) ? operand(i) :
 call& call::operands()
 {
     std::vector<std::string> all;
-    for (std::size_t i = 0; i < each_.inputs.size(); ++i)
-        if (each_.has(i))
-            all.push_back(out_.operand(each_.input(i)));
+    for (variable* const input : each_.inputs) // none is omitted
+        all.push_back(out_.operand(*input));
     return text(fmt::format("std::tie({})", fmt::join(all, ", ")));
 }
 

@@ -193,7 +193,7 @@ bool is_as_large(partial_type const& inner, partial_type const& outer)
 /// Up to opset 6 the second operand's first axis may be aligned with any axis of the first operand.
 bool has_legacy_axis(node const& each)
 {
-    return each.opset() < 7 && each.view().integer("broadcast", 0) != 0 && each.inputs.size() == 2 &&
+    return each.opset() < 7 && each.view().integer("broadcast", 0) != 0 &&
            each.view().integer("axis", -1) >= 0;
 }
 
@@ -225,7 +225,7 @@ public:
         return made.text;
     }
 
-    bool takes_batches() const { return takes_batches_ && type_ != element_type::undefined; }
+    bool takes_batches() const { return takes_batches_; }
     std::vector<node*> const& used() const { return used_; }
     std::string parameters() const
     {
@@ -267,8 +267,7 @@ private:
             return code;
         operands_.push_back(code);
         types_.push_back(input.type.element());
-        names_.push_back(
-            out_.unique(fmt::format("{}_i", input.onnx_name.empty() ? "item" : input.onnx_name)));
+        names_.push_back(out_.unique(input.onnx_name + "_i"));
         return names_.back();
     }
 
@@ -321,18 +320,10 @@ void take_expired_state(emission& out, std::vector<node*> const& loop, variable&
                 return;
 }
 
-std::string without_parentheses(std::string text)
+/// Returns an expression without parentheses around all of it, which only native() begins with.
+std::string without_parentheses(std::string const& text)
 {
-    if (text.size() < 2 || text.front() != '(' || text.back() != ')')
-        return text;
-    std::size_t depth = 0;
-    for (std::size_t i = 0; i + 1 < text.size(); ++i) {
-        depth += text[i] == '(' ? 1 : 0;
-        depth -= text[i] == ')' ? 1 : 0;
-        if (depth == 0)
-            return text;
-    }
-    return text.substr(1, text.size() - 2);
+    return text.starts_with('(') ? text.substr(1, text.size() - 2) : text;
 }
 
 } // namespace
@@ -360,8 +351,7 @@ std::set<node const*> find_fused(block const& of)
             if (input == nullptr || input->maker == nullptr || input->uses != 1 ||
                 !sizes.contains(input->maker))
                 continue;
-            if (input->maker->outputs[0]->home != each.outputs[0]->home ||
-                !is_as_large(input->type, each.output().type) ||
+            if (!is_as_large(input->type, each.output().type) ||
                 input->type.element() == element_type::string)
                 continue;
             if (has_legacy_axis(each) || size + sizes[input->maker] > most)

@@ -65,11 +65,6 @@ std::string emission::literal(variable const& value)
     runner::tensor const& t = *value.tensor();
     std::string const item = item_literal(t, 0);
     switch (t.type()) {
-    case element_type::float_:
-    case element_type::double_:
-    case element_type::bool_:
-    case element_type::int32:
-        return item;
     case element_type::string:
         return fmt::format("std::string({}, {})", item, t.items<std::string>()[0].size());
     case element_type::uint8:
@@ -93,7 +88,7 @@ std::string emission::operand(variable& value)
         throw runner::runner_error(
             "the value " + runner::in_quotes(value.onnx_name) + " is used before it is made");
     if (value.tensor() == nullptr) {
-        value.code = unique(value.onnx_name.empty() ? "constant" : value.onnx_name);
+        value.code = unique(value.onnx_name);
         std::string const expression = expression_of(*value.constant, value.type);
         add_member(fmt::format("{} const {} = {};", cpp_type(value.type), value.code, expression));
         return value.code;
@@ -106,11 +101,10 @@ std::string emission::constant_view(variable& value)
     if (auto const found = views_.find(&value); found != views_.end())
         return found->second;
     runner::tensor const& t = *value.tensor();
-    std::string const name = unique(value.onnx_name.empty() ? "constant" : value.onnx_name);
+    std::string const name = unique(value.onnx_name);
     std::string const type = item_type(t.type());
     std::size_t const rank = t.shape().size();
-    std::string const note =
-        value.onnx_name.empty() ? "" : fmt::format(" // {}", comment_text(value.onnx_name));
+    std::string const note = fmt::format(" // {}", comment_text(value.onnx_name));
     if (t.type() == element_type::string) {
         std::string items;
         for (std::size_t i = 0; i < t.size(); ++i)

@@ -1,6 +1,5 @@
 // Gather and Scatter of all kinds, OneHot, NonZero, TopK.
 
-#include <xloom/infer/indexing.hpp>
 #include <xloom/types.hpp>
 
 #include "call.hpp"
@@ -9,20 +8,6 @@
 namespace compiler {
 
 namespace {
-
-std::string reduction_of(node const& each)
-{
-    std::string const name = each.view().text("reduction", "none");
-    for (auto const kind : {xloom::reduction::none, xloom::reduction::add, xloom::reduction::mul,
-             xloom::reduction::max, xloom::reduction::min})
-        if (name == name_of(kind)) {
-            if (kind != xloom::reduction::none && !xloom::has_reduction(each.opset(), kind))
-                throw runner::runner_error(
-                    fmt::format("the reduction {} does not exist at opset {}", name, each.opset()));
-            return "xloom::reduction::" + name;
-        }
-    throw runner::runner_error("the reduction " + runner::in_quotes(name) + " does not exist");
-}
 
 /// A gather whose only attribute is an integer, 0 by default.
 emitter gather(char const* header, char const* function, char const* attribute)
@@ -39,9 +24,8 @@ emitter gather(char const* header, char const* function, char const* attribute)
 
 void emit_scatter(node const& each, call& c)
 {
-    std::string const reduction = reduction_of(each);
-    if (reduction != "xloom::reduction::none")
-        c.option("reduction", reduction);
+    if (std::string const name = each.view().text("reduction", "none"); name != "none")
+        c.option("reduction", "xloom::reduction::" + name); // inference has refused all other names
     c.emit();
 }
 

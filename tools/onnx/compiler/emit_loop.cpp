@@ -16,8 +16,7 @@ bool continues_always(node const& each)
     block const& body = each.body("body");
     variable const& next = *body.outputs.at(0);
     runner::tensor const* const constant = next.tensor();
-    return constant != nullptr && constant->type() == element_type::bool_ && constant->size() == 1 &&
-           constant->items<bool>()[0];
+    return constant != nullptr && constant->size() == 1 && constant->items<bool>()[0];
 }
 
 std::string options_of(emission& out, node& each)
@@ -45,11 +44,9 @@ void define_number(emission& out, variable& number, std::string const& parameter
     out.line("xloom_onnx::copy_into({}, {{1}}, {});", parameter, number.code);
 }
 
-/// Returns the number of iterations as C++, where it is known before the first one; else an empty text.
+/// Returns the number of iterations as C++, which is known before the first one.
 std::string trips_before(emission& out, node& each)
 {
-    if (!each.has(0) || !continues_always(each))
-        return "";
     out.include("xloom_onnx/model/trip_count.hpp");
     std::string const trips = out.unique("trips");
     bool const has_cond = each.has(1) && each.input(1).tensor() == nullptr;
@@ -76,16 +73,15 @@ void emit_loop(emission& out, node& each)
 {
     block& body = each.body("body");
     std::size_t const N = std::max<std::size_t>(each.inputs.size(), 2) - 2;
-    if (body.outputs.size() < 1 + N || body.inputs.size() < 2 + N)
+    if (body.outputs.size() < 1 + std::max(N, each.outputs.size()))
         throw runner::runner_error(
-            fmt::format("its body must take and give at least {} states, but it takes {} "
-                        "inputs and gives {} outputs",
-                N, body.inputs.size(), body.outputs.size()));
+            fmt::format("its body gives {} outputs for a condition, {} states and {} outputs of its own",
+                body.outputs.size(), N, each.outputs.size()));
     auto const ptr = [](std::size_t i) { return static_cast<std::ptrdiff_t>(i); };
     carried_states states(body, {body.inputs.begin() + 2, body.inputs.begin() + ptr(2 + N)},
         {body.outputs.begin() + 1, body.outputs.begin() + ptr(1 + N)});
     scan_outputs outputs(body);
-    for (std::size_t k = N; k < each.outputs.size() && 1 + k < body.outputs.size(); ++k)
+    for (std::size_t k = N; k < each.outputs.size(); ++k)
         if (each.wants(k))
             outputs.add(*body.outputs[1 + k], each.output(k), {}, each.has(0) && continues_always(each));
 

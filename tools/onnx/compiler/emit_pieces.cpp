@@ -10,13 +10,10 @@ namespace {
 
 void concat(emission& out, node& each)
 {
-    auto const view = each.view();
-    if (!view.has_attribute("axis") && each.opset() >= 4)
-        throw runner::runner_error("its attribute axis is missing");
     call(out, each, "concat", "concat_into")
         .operands()
         .output()
-        .option("axis", view.integer("axis", 1), 0)
+        .option("axis", each.view().integer("axis", 1), 0) // from opset 4 on it is given
         .emit();
 }
 

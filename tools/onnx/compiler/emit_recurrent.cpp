@@ -59,7 +59,7 @@ std::string options_of(node const& each)
         given.push_back(".hidden_size = " + number_literal(view.integer("hidden_size", 0)));
     if (view.integer("input_forget", 0) != 0) // of LSTM and AttnLSTM
         given.push_back(".input_forget = true");
-    if (view.integer("linear_before_reset", 0) != 0 && each.name == "GRU")
+    if (view.integer("linear_before_reset", 0) != 0) // of GRU
         given.push_back(".linear_before_reset = true");
     if (view.integer("layout", 0) != 0)
         given.push_back(".layout = " + number_literal(view.integer("layout", 0)));
@@ -115,8 +115,8 @@ void give_shapes(emission& out, node& each, std::vector<std::string> const& targ
 
 void emit(emission& out, node& each, recurrent const& op)
 {
-    if (each.input(0).type.shape().rank() != 3 || each.input(2).type.shape().rank() != 3)
-        throw runner::runner_error("X and R must have rank 3");
+    if (each.input(2).type.shape().rank() != 3)
+        throw runner::runner_error("R must have rank 3");
     out.include(fmt::format("xloom/recurrent/{}.hpp", op.name));
     out.include("xloom_onnx/view.hpp");
     std::string const type = item_type(each.input(0).type.element());
@@ -172,9 +172,6 @@ struct stateful {
 void emit(emission& out, node& each, stateful const& op, std::string const& argument,
     std::vector<std::string> const& shapes, std::string const& options)
 {
-    for (std::size_t i = 0; i < op.operands; ++i)
-        if (each.input(i).type.shape().rank() != 3)
-            throw runner::runner_error(fmt::format("its input {} must have rank 3", i));
     out.include(fmt::format("xloom/recurrent/{}.hpp", op.name));
     out.include("xloom_onnx/view.hpp");
     std::string const label = each.outputs[0] != nullptr ? each.outputs[0]->onnx_name : std::string(op.name);

@@ -61,11 +61,13 @@ struct scan {
 scan::scan(emission& out, node& each) : is_batched(each.opset() < 9), first_state(is_batched ? 1 : 0)
 {
     block const& body = each.body("body");
-    std::int64_t const given = each.view().integer("num_scan_inputs", -1);
-    M = static_cast<std::size_t>(std::max<std::int64_t>(given, 0));
-    if (given < 0 || first_state + M > each.inputs.size())
+    std::int64_t const given = each.view().integer("num_scan_inputs", 0);
+    M = static_cast<std::size_t>(given);
+    if (given < 0 || M > each.inputs.size() - first_state)
         throw runner::runner_error(
             "num_scan_inputs must be given, and no larger than the number of its inputs");
+    if (M == 0)
+        throw runner::runner_error("it has no scan inputs");
     N = each.inputs.size() - first_state - M;
     if (body.inputs.size() != N + M || body.outputs.size() < N)
         throw runner::runner_error(
@@ -146,8 +148,6 @@ void emit_scan(emission& out, node& each)
     out.include(of.is_batched ? "xloom/control_flow/scan_batched.hpp" : "xloom/control_flow/scan.hpp");
     states.start(out, each, of.first_state);
     if (outputs.needs_trips()) {
-        if (of.M == 0)
-            throw runner::runner_error("it has no scan inputs, which tell the number of iterations");
         std::size_t const axis = of.input_axes.empty() ? 0 : static_cast<std::size_t>(of.input_axes[0]);
         std::vector<std::string> batch;
         if (of.is_batched)

@@ -90,12 +90,10 @@ void split_to_sequence(emission& out, node& each)
         !each.has(1) && view.integer("keepdims", 1) == 0 ? ", .keepdims = false" : "");
 }
 
+// An Optional without an input is a constant, and so is what OptionalHasElement says of none.
+
 void optional(emission& out, node& each)
 {
-    if (!each.has(0)) {
-        out.line("{}.reset();", out.target(each.output()));
-        return;
-    }
     if (is_optional(each.input(0)))
         throw runner::runner_error("an optional holds a tensor or a sequence, but this one an optional");
     out.define(each.output(), owned(out, each.input(0)));
@@ -103,10 +101,8 @@ void optional(emission& out, node& each)
 
 void optional_has_element(emission& out, node& each)
 {
-    std::string has = each.has(0) ? "true" : "false";
-    if (each.has(0) && is_optional(each.input(0)))
-        has = out.operand(each.input(0)) + ".has_value()";
-    out.define(each.output(), has);
+    variable& input = each.input(0);
+    out.define(each.output(), is_optional(input) ? out.operand(input) + ".has_value()" : "true");
 }
 
 void optional_get_element(emission& out, node& each)
@@ -122,9 +118,9 @@ void optional_get_element(emission& out, node& each)
 void sequence_map(emission& out, node& each)
 {
     block& body = each.body("body");
-    if (body.inputs.size() != each.inputs.size() || body.outputs.size() < each.outputs.size())
-        throw runner::runner_error(
-            "its body must take an input for each of its own, and give as many outputs");
+    if (body.outputs.size() < each.outputs.size())
+        throw runner::runner_error(fmt::format(
+            "its body gives {} outputs, but it has {}", body.outputs.size(), each.outputs.size()));
     std::string const sequence = out.operand(each.input(0));
     std::vector<std::string> targets;
     for (std::size_t k = 0; k < each.outputs.size(); ++k)

@@ -1,5 +1,6 @@
 // Shape, Size, and the operators that give items another order or number.
 
+#include "axis.hpp"
 #include "call.hpp"
 #include "text.hpp"
 
@@ -63,11 +64,11 @@ void tile(emission& out, node& each)
     };
     auto const count = single(each.input(1)), axis = single(each.input(2));
     std::size_t const rank = each.input(0).type.shape().rank();
-    if (!count || !axis || !xloom::is_axis(*axis, rank))
+    if (!count || !axis)
         throw runner::not_implemented(
             "operator Tile before opset 6 is not implemented for values that only a run knows");
     std::vector<std::int64_t> repeats(rank, 1);
-    repeats[xloom::wrap_axis(*axis, rank)] = *count;
+    repeats[runner::axis_of(*axis, rank)] = *count;
     call(out, each, "expand", "tile_into").operand(0).text(list_of(repeats)).output().emit();
 }
 

@@ -119,7 +119,7 @@ struct slice_lists {
 bool is_leading_slice(xloom::partial_shape const& x, slice_lists const& lists)
 {
     auto const &axes = lists.constants[2], &steps = lists.constants[3];
-    if (!axes || axes->size() != 1 || !xloom::is_axis(axes->front(), x.rank()) || !steps ||
+    if (!axes || axes->size() != 1 || !steps ||
         std::any_of(steps->begin(), steps->end(), [](std::int64_t step) { return step != 1; }))
         return false;
     auto const axis = static_cast<std::ptrdiff_t>(xloom::wrap_axis(axes->front(), x.rank()));

@@ -30,18 +30,6 @@ std::string join_lines(std::vector<std::string> const& lines, char const* before
     return text;
 }
 
-/// Every operator of a block must have code before anything is written.
-void require_emitters(block const& of, custom_operators const& custom)
-{
-    for (node const& each : of.nodes) {
-        if (!is_elementwise(each) && find_emitter(each.name) == nullptr && !custom.contains(each.name))
-            throw runner::not_implemented(fmt::format("operator {} is not implemented: {}",
-                runner::printable(each.name, 128), runner::describe(*each.step->node)));
-        for (auto const& [attribute, body] : each.bodies)
-            require_emitters(*body, custom);
-    }
-}
-
 bool is_by_value(variable const& input)
 {
     return input.is_scalar() && input.type.element() != element_type::string;
@@ -57,9 +45,7 @@ class header {
 public:
     header(runner::model const& model, program& code, options const& chosen)
         : model_(model), chosen_(chosen), code_(code), out_(chosen)
-    {
-        require_emitters(code_.main(), chosen.operators);
-    }
+    {}
 
     generated text()
     {
@@ -208,7 +194,7 @@ private:
                 ", "),
             constness);
         text += indented(body_) + "    }\n";
-        if (!out_.members().empty() || !out_.memory().empty() || !out_.arrays().empty())
+        if (!out_.members().empty() || !out_.memory().empty())
             text += "\nprivate:\n";
         text += join_lines(out_.arrays(), "    ");
         if (!out_.weights().bytes().empty())

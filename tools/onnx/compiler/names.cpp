@@ -60,11 +60,10 @@ bool is_global(std::string_view name)
     return std::binary_search(words.begin(), words.end(), name);
 }
 
-/// True for names such as EOF, NAN or I, which are macros somewhere. Single letters but I are not.
+/// True for identifiers such as EOF, NAN or I, which are macros somewhere. Single letters but I are not.
 bool is_like_macro(std::string_view name)
 {
-    return name == "I" || (name.size() > 1 && std::none_of(name.begin(), name.end(), is_lower) &&
-                              std::any_of(name.begin(), name.end(), is_upper));
+    return name == "I" || (name.size() > 1 && std::none_of(name.begin(), name.end(), is_lower));
 }
 
 } // namespace

@@ -1,10 +1,13 @@
 // Names of models as names, comments and literals of C++.
 
+#include <complex>
+#include <limits>
 #include <string>
 
 #include <doctest/doctest.h>
 
 #include "names.hpp"
+#include "spelling.hpp"
 
 namespace {
 
@@ -72,6 +75,8 @@ TEST_CASE("identifiers of a scope differ")
     CHECK(names.unique("a/b") == "a_b_2");
     CHECK(names.unique("a_b_2") == "a_b_2_2");
     CHECK(names.unique("a:b") == "a_b_3");
+    CHECK(names.unique("class") == "class_");
+    CHECK(names.unique("class") == "class_2");
 }
 
 TEST_CASE("comments stay on their line")
@@ -79,6 +84,7 @@ TEST_CASE("comments stay on their line")
     CHECK(comment_text("conv") == "'conv'");
     CHECK(comment_text("ends\\") == "'ends\\x5c'");
     CHECK(comment_text("two\nlines") == "'two\\x0alines'");
+    CHECK(comment_text("\x7f") == "'\\x7f'");
     CHECK(comment_text("\xe2\x80\xae") == "'\\xe2\\x80\\xae'");
     CHECK(comment_text("a?\?/") == "'a?\?/'");
     CHECK(comment_text(std::string(10'000, 'x')).size() < 90);
@@ -92,6 +98,60 @@ TEST_CASE("string literals inject nothing")
     CHECK(string_literal(std::string("\0"
                                      "1\n",
               3)) == "\"\\0001\\012\"");
+}
+
+TEST_CASE("numbers are read back as they are")
+{
+    using compiler::number_literal;
+    constexpr float inf = std::numeric_limits<float>::infinity();
+    CHECK(number_literal(1.0F) == "1.0F");
+    CHECK(number_literal(-0.5) == "-0.5");
+    CHECK(number_literal(1e30F) == "1e+30F");
+    CHECK(number_literal(0.1F) == "0.1F");
+    CHECK(number_literal(inf) == "std::numeric_limits<float>::infinity()");
+    CHECK(number_literal(-static_cast<double>(inf)) == "-std::numeric_limits<double>::infinity()");
+    CHECK(number_literal(std::numeric_limits<float>::quiet_NaN()) == "std::bit_cast<float>(0x7fc00000U)");
+    CHECK(number_literal(std::numeric_limits<double>::quiet_NaN()) ==
+          "std::bit_cast<double>(0x7ff8000000000000U)");
+    CHECK(number_literal(std::complex<float>(1, -2)) == "std::complex<float>(1.0F, -2.0F)");
+    CHECK(number_literal(std::complex<double>(0.5, 0)) == "std::complex<double>(0.5, 0.0)");
+    CHECK(number_literal(std::numeric_limits<std::int32_t>::min()) ==
+          "std::numeric_limits<std::int32_t>::min()");
+    CHECK(number_literal(std::numeric_limits<std::int64_t>::min()) ==
+          "std::numeric_limits<std::int64_t>::min()");
+    CHECK(number_literal(std::int8_t{-128}) == "-128");
+    CHECK(number_literal(std::uint8_t{200}) == "200");
+    CHECK(number_literal(std::uint32_t{5}) == "5U");
+    CHECK(number_literal(~std::uint64_t{0}) == "18446744073709551615U");
+    CHECK(number_literal(true) == "true");
+    CHECK(number_literal(false) == "false");
+    CHECK(number_literal(xloom::float16(1.0F)) == "xloom::float16::from_bits(0x3c00)");
+    CHECK(number_literal(xloom::int4(-1)) == "xloom::int4::from_bits(0xf)");
+}
+
+TEST_CASE("each element type has the name of its C++ type")
+{
+    using xloom::element_type;
+    for (auto const& [type, name] : {std::pair{element_type::float_, "float"},
+             {element_type::double_, "double"}, {element_type::bool_, "bool"},
+             {element_type::string, "std::string"}, {element_type::complex64, "std::complex<float>"},
+             {element_type::complex128, "std::complex<double>"}, {element_type::int8, "std::int8_t"},
+             {element_type::int16, "std::int16_t"}, {element_type::int32, "std::int32_t"},
+             {element_type::int64, "std::int64_t"}, {element_type::uint8, "std::uint8_t"},
+             {element_type::uint16, "std::uint16_t"}, {element_type::uint32, "std::uint32_t"},
+             {element_type::uint64, "std::uint64_t"}, {element_type::float16, "xloom::float16"},
+             {element_type::bfloat16, "xloom::bfloat16"},
+             {element_type::float8_e4m3fn, "xloom::float8_e4m3fn"},
+             {element_type::float8_e4m3fnuz, "xloom::float8_e4m3fnuz"},
+             {element_type::float8_e5m2, "xloom::float8_e5m2"},
+             {element_type::float8_e5m2fnuz, "xloom::float8_e5m2fnuz"},
+             {element_type::float8_e8m0, "xloom::float8_e8m0"},
+             {element_type::float4_e2m1, "xloom::float4_e2m1"}, {element_type::int4, "xloom::int4"},
+             {element_type::uint4, "xloom::uint4"}, {element_type::int2, "xloom::int2"},
+             {element_type::uint2, "xloom::uint2"}})
+        CHECK(compiler::item_type(type) == name);
+    CHECK(compiler::stored_type(element_type::string) == "std::string_view");
+    CHECK(compiler::stored_type(element_type::int8) == "std::int8_t");
 }
 
 } // namespace

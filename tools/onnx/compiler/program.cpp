@@ -105,7 +105,7 @@ void require_types_in(block const& of)
             require_types_in(*body);
         }
         for (variable const* const output : each.outputs)
-            if (output != nullptr && output->uses != 0) {
+            if (output != nullptr) {
                 if (!each.step->failure.empty() && (each.name == "Constant" || !has_cpp_type(output->type)))
                     refuse(each, each.step->failure);
                 require_type(each, "output", *output);
@@ -203,12 +203,7 @@ variable& program::add_variable(block& home, runner::graph& graph, std::size_t a
     return *(place(home, at) = &added);
 }
 
-variable*& program::place(block& at, std::size_t place)
-{
-    if (at.by_place.size() <= place)
-        at.by_place.resize(place + 1);
-    return at.by_place[place];
-}
+variable*& program::place(block& at, std::size_t place) { return at.by_place[place]; }
 
 variable* program::find(block const& from, runner::slot at) const
 {
@@ -237,7 +232,7 @@ void program::fill(block& into, runner::graph& graph, node const* of)
         added.type = graph.input_types()[i];
         into.inputs.push_back(&added);
     }
-    if (of != nullptr && of->name == "Loop" && into.inputs.size() > 1)
+    if (of != nullptr && of->name == "Loop")
         make_true(*into.inputs[1]); // its condition in every iteration that runs
     for (runner::graph::step const& each : graph.steps())
         add_node(into, graph, each);
@@ -262,7 +257,7 @@ void program::add_node(block& into, runner::graph& graph, runner::graph::step co
             found->onnx_name = step.node->input(static_cast<int>(i));
         added.inputs.push_back(found);
     }
-    if (added.name == "CastLike" && added.has(1))
+    if (added.name == "CastLike")
         added.inputs[1] = nullptr; // only its type is used, which is the output's
     char const* const taken = branch_taken(added);
     for (auto const& [attribute, inner] : step.bodies) {
@@ -281,7 +276,7 @@ void program::add_node(block& into, runner::graph& graph, runner::graph::step co
             into.nodes.push_back(std::move(each));
         return;
     }
-    if (added.name == "Identity" && added.has(0) && step.outputs[0]) {
+    if (added.name == "Identity") {
         place(into, *step.outputs[0]) = &added.input(0);
         return;
     }

@@ -115,7 +115,7 @@ private:
         } else if (each.name == "SequenceConstruct") {
             for (variable* const input : each.inputs)
                 join_inner(each, each.output(), type_kind::sequence, *input);
-        } else if (each.name == "Optional" && each.has(0)) {
+        } else if (each.name == "Optional") {
             join_inner(each, each.output(), type_kind::optional, each.input(0));
         } else if (each.name == "OptionalGetElement") {
             if (each.input(0).type.kind() == type_kind::optional)
@@ -136,7 +136,7 @@ private:
     {
         block& body = each.body("body");
         for (std::size_t i = 0; 2 + i < each.inputs.size(); ++i) {
-            if (2 + i >= body.inputs.size() || 1 + i >= body.outputs.size())
+            if (1 + i >= body.outputs.size())
                 return;
             join(each, each.input(2 + i), *body.inputs[2 + i]);
             join(each, *body.inputs[2 + i], *body.outputs[1 + i]);

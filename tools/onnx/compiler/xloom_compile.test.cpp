@@ -1,5 +1,6 @@
 // Runs xloom-compile as a user would, on models made here.
 
+#include <cstring>
 #include <filesystem>
 #include <string>
 
@@ -58,4 +59,68 @@ TEST_CASE_FIXTURE(fixture, "file names that are equal in 48 characters give two 
     CHECK(has(header({file(start + "_a", graph)}), "class " + start + "_a {"));
     CHECK(has(header({file(start + "_b", graph)}), "class " + start + "_b {"));
     CHECK(has(header({file("std", graph)}), "class std_ {"));
+}
+
+TEST_CASE_FIXTURE(fixture, "--shape and --value fix inputs, each once")
+{
+    std::string const open = file("open", "g (float[N, M] x, float s) => (float[N, M] y) { y = Mul(x, s) }");
+    CHECK(has(header({open, "--shape", "x=1,576"}), "/// Inputs   x: float[1, 576] 'x'\n"));
+    CHECK(has(header({open, "--shape", "s=", "--value", "s=0.5"}), "return x_i * 0.5F;"));
+    for (std::string const dims :
+        {"x=1,", "x=,1", "x=1,,2", "x=-1", "x=a", "x=1a", "x=1 2", "x=99999999999999999999"})
+        CHECK(program.complaint({open, "--shape", dims}) ==
+              "a shape is given as INPUT=1,2,3, but here as '" + dims.substr(2) + "'");
+    CHECK(program.complaint({open, "--shape", "x"}) == "an input is given as INPUT=1,2,3, but here as 'x'");
+    CHECK(program.complaint({open, "--shape", "x=1,2", "--shape", "x=1,3"}) ==
+          "--shape is given twice for 'x'");
+    CHECK(program.complaint({open, "--value", "s=1", "--value", "s=2"}) == "--value is given twice for 's'");
+    CHECK(program.complaint({open, "--shape", "z=1"}) == "the model has no tensor as its input 'z'");
+}
+
+TEST_CASE_FIXTURE(fixture, "a header, its weights and a program are files where that is wanted")
+{
+    std::string items = "1";
+    for (int i = 2; i <= 20; ++i)
+        items += ", " + std::to_string(i);
+    std::string const large =
+        file("large", "g (float[20] x) => (float[20] y) { w = Constant<value = float[20] {" + items +
+                          "}>() y = Add(x, w) }");
+    std::string const path = program / "made.hpp", main = program / "made_main.cpp";
+    CHECK(header({large, "-o", path, "--weights", "file", "--main", main}) == "");
+    CHECK(has(read_file(path), "weights(path, 80)"));
+    std::string const weights = read_file(program / "made.bin");
+    REQUIRE(weights.size() == 80);
+    float last = 0;
+    std::memcpy(&last, weights.data() + 76, sizeof last);
+    CHECK(last == 20);
+    CHECK(has(read_file(main), "#include \"made.hpp\""));
+    std::string const embedded = program / "embedded.hpp";
+    CHECK(header({large, "-o", embedded}) == "");
+    CHECK(has(read_file(embedded), "19.0F, 20.0F"));
+    CHECK_FALSE(std::filesystem::exists(program / "embedded.bin"));
+    CHECK(program.complaint({model, "-o", program / "nowhere/made.hpp"}) ==
+          "the file " + (program / "nowhere/made.hpp") + " cannot be written");
+    CHECK(program.complaint({model, "--main", main}) == "--main includes the header, so it needs --output");
+}
+
+TEST_CASE_FIXTURE(fixture, "custom operators and their headers; what the command line does not allow")
+{
+    onnx::ModelProto own =
+        runner::model_of(runner::graph_of("g (float[2] x) => (float[2] y) { y = Own(x) }"));
+    std::string const custom = program.write("own.onnx", own.SerializeAsString());
+    std::string const text = header({custom, "--operator", "Own=my::own", "--include", "my/own.hpp"});
+    CHECK(has(text, "#include \"my/own.hpp\"\n"));
+    CHECK(has(text, "my::own(x, results.y);"));
+    for (char const* const name : {"a\"b.hpp", "a\\b.hpp", "a\tb.hpp", "\xc3\xa4.hpp"})
+        CHECK(program.complaint({custom, "--operator", "Own=my::own", "--include", name})
+                  .starts_with("--include must be the plain name of a file, but is '"));
+    CHECK(program.complaint({model, "--weights", "zip"}) == "--weights is embedded or file, but is 'zip'");
+    CHECK(program.complaint({}) == "no model is given (see --help)");
+    CHECK(has(header({"--help"}), "INPUT=DIMS"));
+    // Declarations that do not hold are warnings.
+    outcome const warned =
+        program.run({file("declared", "g (float[2] x) => (float[3] y) { t = Exp(x) y = Tanh(t) }")});
+    CHECK(warned.succeeded);
+    CHECK(warned.err ==
+          "xloom-compile: warning: Tanh: its output 'y' is declared as float[3], but is float[2]\n");
 }

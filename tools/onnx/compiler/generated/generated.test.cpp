@@ -6,7 +6,9 @@
 #include <filesystem>
 #include <fstream>
 #include <limits>
+#include <optional>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include <doctest/doctest.h>
@@ -283,6 +285,34 @@ TEST_CASE("an input that is among the outputs is an overlap_error")
     xt::xtensor<float, 2> const y = results.p;
     model.run_into(results, x, y);
     CHECK(results.t == xt::xtensor<float, 2>{{2, 4}, {6, 8}});
+}
+
+TEST_CASE("an input in a sequence or an optional among the outputs is an overlap_error, too")
+{
+    using row = xt::xtensor<float, 1>;
+    using rows = std::vector<row>;
+    auto const overlaps = [](auto const& input, auto&... outputs) {
+        try {
+            xloom_onnx::check_overlap("m", {"x"}, std::tie(input), std::tie(outputs...));
+            return false;
+        } catch (xloom::overlap_error const&) {
+            return true;
+        }
+    };
+    row one{1, 2}, other{1, 2};
+    rows several{{1, 2}, {1, 2}}, none;
+    std::optional<row> held = one, empty;
+    std::optional<rows> all = several;
+    CHECK(overlaps(one, other, one));
+    CHECK_FALSE(overlaps(one, other, several, none, held, empty, all));
+    CHECK(overlaps(several, several));
+    CHECK(overlaps(several[1], several));
+    CHECK_FALSE(overlaps(several, none));
+    CHECK(overlaps(held, held));
+    CHECK(overlaps(*held, held));
+    CHECK_FALSE(overlaps(held, empty));
+    CHECK(overlaps((*all)[0], all));
+    CHECK(overlaps(*all, all));
 }
 
 TEST_CASE("a custom operator is a call of the user's function")
