@@ -3,6 +3,7 @@
 #include <array>
 #include <cstdint>
 #include <random>
+#include <string>
 #include <vector>
 
 #include <doctest/doctest.h>
@@ -212,4 +213,35 @@ TEST_CASE("a Conv of no channels gives its bias")
     REQUIRE(y.size() == 180);
     CHECK(y.flat(0) == 1);
     CHECK(y.flat(179) == 2);
+}
+
+TEST_CASE("Conv refuses weights, biases and groups that do not fit")
+{
+    auto const error = [](std::vector<std::size_t> const& w, std::vector<std::size_t> const& b,
+                           std::int64_t group) {
+        try {
+            ops::packed_conv<float>(
+                xt::xarray<float>::from_shape(w), xt::xarray<float>::from_shape(b), {.group = group});
+            return std::string();
+        } catch (xloom::shape_error const& refused) {
+            return std::string(refused.what());
+        }
+    };
+    CHECK(error({2, 1, 3}, {2}, 1) == "");
+    CHECK(error({2, 1}, {2}, 1) == "xloom_onnx::conv: W has the shape [2, 1]");
+    CHECK(error({2, 1, 1, 1, 1, 1}, {2}, 1) == "xloom_onnx::conv: W has the shape [2, 1, 1, 1, 1, 1]");
+    CHECK(error({2, 1, 3}, {3}, 1) == "xloom_onnx::conv: B has the shape [3] for 2 kernels");
+    for (std::int64_t const group : {0, 3})
+        CHECK(error({2, 1, 3}, {2}, group) ==
+              "xloom_onnx::conv: W has the shape [2, 1, 3] in " + std::to_string(group) + " groups");
+    CHECK_THROWS_WITH_AS(ops::conv_shape({1, 1, 1, 1, 1, 1}, {1, 1, 1, 1, 1, 1}),
+        "xloom_onnx::conv: more than three spatial axes: X has the shape [1, 1, 1, 1, 1, 1]",
+        xloom::shape_error);
+    CHECK_THROWS_WITH_AS(ops::conv_shape({1, 4, 5}, {3, 2, 1}, {.group = 2}),
+        "xloom_onnx::conv: X and W have the shapes [1, 4, 5] and [3, 2, 1] in 2 groups", xloom::shape_error);
+    CHECK_THROWS_WITH_AS(
+        ops::conv_shape({1, 1, 5}, {1, 1, 0}), "xloom_onnx::conv: a kernel has no items", xloom::shape_error);
+    CHECK_THROWS_WITH_AS(ops::conv_shape({1, 1, std::size_t{1} << 31}, {1, 1, 1}),
+        "xloom_onnx::conv: the input's shape [1, 1, 2147483648] or the kernel's [1] is too large",
+        xloom::shape_error);
 }

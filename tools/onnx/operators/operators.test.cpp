@@ -5,14 +5,19 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <optional>
+#include <string>
+#include <tuple>
 #include <vector>
 
 #include <doctest/doctest.h>
 #include <xtensor/xarray.hpp>
 #include <xtensor/xtensor.hpp>
 
+#include <xloom_onnx/model/check_input.hpp>
 #include <xloom_onnx/model/growing_stack.hpp>
 #include <xloom_onnx/model/reshaped.hpp>
+#include <xloom_onnx/model/trip_count.hpp>
 #include <xloom_onnx/operators.hpp>
 
 namespace ops = xloom_onnx;
@@ -421,4 +426,157 @@ TEST_CASE("the length of a Range is computed in the type of its items")
     CHECK(y == xt::xtensor<float, 1>{0, 0.1f, 2 * 0.1f});
     CHECK(ops::range_length(0.0, 0.3, 0.1) == 3);
     CHECK(ops::range_length(0.0f, 0.4f, 0.1f) == 4);
+}
+
+TEST_CASE("sequences refuse positions that they do not have, and optionals an item")
+{
+    using row = xt::xtensor<float, 1>;
+    std::vector<row> two{{1, 2}, {3, 4}}, none;
+    CHECK(ops::sequence_at(two, -2) == row{1, 2});
+    for (std::int64_t const position : {-3, 2})
+        CHECK_THROWS_WITH_AS(ops::sequence_at(two, position),
+            ("xloom_onnx: its position is " + std::to_string(position) + " in a sequence of 2").c_str(),
+            xloom::index_error);
+    ops::sequence_insert(two, row{5, 6}, 2);
+    CHECK(two[2] == row{5, 6});
+    CHECK_THROWS_WITH_AS(ops::sequence_insert(two, row{7, 8}, 4),
+        "xloom_onnx: its position is 4 in a sequence of 3", xloom::index_error);
+    CHECK_THROWS_WITH_AS(ops::sequence_erase(none),
+        "xloom_onnx: nothing can be taken out of an empty sequence", xloom::index_error);
+    row y;
+    CHECK_THROWS_WITH_AS(ops::concat_from_sequence_into(none, y, {}),
+        "xloom_onnx::concat_from_sequence_into: the sequence is empty, so the shape of its items is unknown",
+        xloom::shape_error);
+    CHECK_THROWS_WITH_AS(ops::split_to_sequence_into(row{1, 2}, 0, none),
+        "xloom_onnx::split_to_sequence_into: the length of a part must be positive, but it is 0",
+        xloom::option_error);
+    CHECK_THROWS_WITH_AS(ops::optional_get_element(std::optional<row>()),
+        "xloom_onnx: an empty optional has no element", xloom::option_error);
+}
+
+TEST_CASE("a stack of scan outputs: backwards, along any axis, of no elements, of one shape")
+{
+    ops::growing_stack<float, 1> stack({3});
+    xt::xtensor<float, 2> y;
+    stack.copy_to(y, 1);
+    CHECK(y.shape(0) == 3);
+    CHECK(y.size() == 0);
+    stack.push(xt::xtensor<float, 1>{1, 2});
+    stack.push(xt::xtensor<float, 1>{3, 4});
+    stack.copy_to(y, 0, true);
+    CHECK(y == xt::xtensor<float, 2>{{3, 4}, {1, 2}});
+    stack.copy_to(y, -1);
+    CHECK(y == xt::xtensor<float, 2>{{1, 3}, {2, 4}});
+    CHECK_THROWS_WITH_AS(stack.push(xt::xtensor<float, 1>{5}),
+        "xloom_onnx::growing_stack: a scan output must keep its shape, but was [2] and the body made it [1] "
+        "at "
+        "iteration 2.",
+        xloom::body_error);
+    CHECK_THROWS_WITH_AS(stack.copy_to(y, 2), "xloom_onnx::growing_stack: the axis 2 is none of the rank 2",
+        xloom::option_error);
+    ops::growing_stack<float, 1> first;
+    CHECK_THROWS_AS(first.push(xt::xtensor<float, 2>{{1, 2}}), xloom::body_error);
+}
+
+TEST_CASE("inputs have the declared dimensions, loops as many iterations as M says")
+{
+    xt::xtensor<float, 2> const x({2, 3}, 1.0f);
+    ops::check_input("m", "x", x, {2, -1});
+    for (ops::integers const& dims : {ops::integers{3, -1}, ops::integers{2, 4}, ops::integers{2}})
+        CHECK_THROWS_WITH_AS(ops::check_input("m", "x", x, dims),
+            doctest::Contains("m: the input x must have the shape ["), xloom::shape_error);
+    CHECK(ops::trip_count(3) == 3);
+    CHECK(ops::trip_count(0) == 0);
+    CHECK(ops::trip_count(-3) == 0);
+    CHECK(ops::trip_count(3, false) == 0);
+}
+
+TEST_CASE("ReverseSequence keeps what is behind a length; Split and Concat refuse what does not fit")
+{
+    xt::xtensor<float, 2> const x{{1, 2, 3}, {4, 5, 6}};
+    xt::xtensor<float, 2> y, z;
+    using lengths = xt::xtensor<std::int64_t, 1>;
+    ops::reverse_sequence_into(x, lengths{2, 3}, y, {.time_axis = 1, .batch_axis = 0});
+    CHECK(y == xt::xtensor<float, 2>{{2, 1, 3}, {6, 5, 4}});
+    ops::reverse_sequence_into(xt::xtensor<float, 2>::from_shape({0, 2}), lengths{0, 0}, y);
+    CHECK(y.shape(1) == 2);
+    for (std::int64_t const length : {-1, 4})
+        CHECK_THROWS_WITH_AS(
+            ops::reverse_sequence_into(x, lengths{length, 1}, y, {.time_axis = 1, .batch_axis = 0}),
+            ("xloom_onnx::reverse_sequence: the length " + std::to_string(length) + " is not in 0 .. 3")
+                .c_str(),
+            xloom::shape_error);
+    ops::split_into(x, std::tie(y, z), {.axis = 1});
+    CHECK(z == xt::xtensor<float, 2>{{3}, {6}});
+    ops::split_into(x, std::tie(y, z), {.axis = 1, .split = {1, 2}});
+    CHECK(z == xt::xtensor<float, 2>{{2, 3}, {5, 6}});
+    CHECK_THROWS_WITH_AS(ops::split_into(x, std::tie(y, z), {.axis = 1, .uneven = false}),
+        "xloom_onnx::split: an axis of 3 cannot be split into 2 equal parts", xloom::shape_error);
+    CHECK_THROWS_WITH_AS(ops::split_into(x, std::tie(y, z), {.axis = 1, .split = {1, 1, 1}}),
+        "xloom_onnx::split_into: there are 3 parts for 2 outputs", xloom::option_error);
+    CHECK_THROWS_WITH_AS(ops::concat_into(std::tie(x, z), y, {.axis = 0}),
+        "xloom_onnx::concat: it cannot join [2, 3] and [2, 2] along axis 0", xloom::shape_error);
+    CHECK_THROWS_WITH_AS(ops::transpose_into(x, {0}, y), doctest::Contains("transpose"), xloom::error);
+    CHECK_THROWS_WITH_AS(ops::reshaped<1>(x, {3, 2}), doctest::Contains("rank"), xloom::shape_error);
+}
+
+TEST_CASE("Pad of an empty axis, of nothing, and constants that are none")
+{
+    xt::xtensor<float, 2> const empty = xt::xtensor<float, 2>::from_shape({0, 2});
+    xt::xtensor<float, 2> y;
+    ops::pad_into(empty, 7.0f, y, {.pads = {1, 0, 1, 0}});
+    CHECK(y == xt::xtensor<float, 2>{{7, 7}, {7, 7}});
+    ops::pad_into(
+        empty, y, {.pads = {0, 1, 0, 1}, .mode = ops::pad_mode::edge}); // no item, also of the padding
+    CHECK(y.size() == 0);
+    CHECK(y.shape(1) == 4);
+    CHECK_THROWS_WITH_AS(ops::pad_into(empty, y, {.pads = {1, 0, 0, 0}, .mode = ops::pad_mode::edge}),
+        "xloom_onnx::pad: an empty axis has nothing to pad with", xloom::shape_error);
+    CHECK_THROWS_WITH_AS(ops::pad_into(empty, xt::xtensor<float, 1>{1, 2}, y, {.pads = {1, 0, 0, 0}}),
+        "xloom_onnx::pad_into: the constant value must be one item, but has the shape [2]",
+        xloom::shape_error);
+    float scalar = 0;
+    ops::pad_into(5.0f, scalar, {});
+    CHECK(scalar == 5);
+}
+
+TEST_CASE("Gemm and its packed weights: factors, additions, and what is no matrix")
+{
+    ops::workspace space;
+    using matrix = xt::xtensor<float, 2>;
+    using whole = xt::xtensor<std::int32_t, 2>;
+    matrix const a{{1, 2}, {3, 4}}, b{{1, 0}, {1, 1}};
+    matrix y;
+    ops::gemm_into(a, b, y, {.alpha = 2}, space);
+    CHECK(y == matrix{{6, 4}, {14, 8}});
+    ops::gemm_into(a, b, xt::xtensor<float, 1>{10, 20}, y, {.beta = 0.5}, space);
+    CHECK(y == matrix{{8, 12}, {12, 14}});
+    ops::gemm_into(a, b, xt::xtensor<float, 1>{10, 20}, y, {}, space);
+    CHECK(y == matrix{{13, 22}, {17, 24}});
+    CHECK_THROWS_WITH_AS(ops::gemm_into(a, b, xt::xtensor<float, 1>{1, 2, 3}, y, {}, space),
+        "xloom_onnx: the shapes [2, 2] and [3] cannot be broadcast to one", xloom::shape_error);
+    CHECK_THROWS_WITH_AS(ops::gemm_into(xt::xtensor<float, 1>{1, 2}, b, y, {}, space),
+        "xloom_onnx::gemm: no matrices: the shapes are [2] and [2, 2]", xloom::shape_error);
+    CHECK_THROWS_WITH_AS(ops::gemm_into(a, xt::xtensor<float, 1>{1, 2}, y, {}, space),
+        "xloom_onnx::gemm: no matrices: the shapes are [2, 2] and [2]", xloom::shape_error);
+    whole const n{{1, 2}, {3, 4}};
+    whole products;
+    ops::gemm_into(n, n, products, {.alpha = -2}, space);
+    CHECK(products == whole{{-14, -20}, {-30, -44}});
+    for (double const alpha : {0.5, 0x1p31, std::nan("")})
+        CHECK_THROWS_WITH_AS(ops::gemm_into(n, n, products, {.alpha = alpha}, space),
+            "xloom_onnx::gemm: alpha must be whole for matrices of whole numbers", xloom::option_error);
+
+    ops::packed_gemm<float> const layer(b);
+    layer(matrix::from_shape({0, 2}), y);
+    CHECK(y.shape(0) == 0);
+    CHECK_THROWS_WITH_AS(layer(matrix{{1, 2, 3}}, y),
+        "xloom_onnx::packed_gemm: rows of 2 items are needed, but the shape of x is [1, 3]",
+        xloom::shape_error);
+    CHECK_THROWS_WITH_AS(layer(1.0f, y),
+        "xloom_onnx::packed_gemm: rows of 2 items are needed, but the shape of x is []", xloom::shape_error);
+    CHECK_THROWS_WITH_AS(ops::packed_gemm<float>(b, ops::gemm_options{.transA = true}),
+        "xloom_onnx::packed_gemm: transA is not possible", xloom::option_error);
+    CHECK_THROWS_WITH_AS(ops::packed_gemm<float>(xt::xtensor<float, 1>{1, 2}),
+        "xloom_onnx::packed_gemm: b must be a matrix, but its shape is [2]", xloom::shape_error);
 }
