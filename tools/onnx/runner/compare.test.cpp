@@ -66,6 +66,8 @@ TEST_CASE("where bits are required, 16-bit floats must have them; 8-bit ones alw
     CHECK(difference_of_small<float16>(0x8000, 0, small_floats::exactly) != "");
     CHECK(difference_of_small<float16>(0x7e00, 0xfe01, small_floats::exactly) == "");
     CHECK(difference_of_small<float8_e4m3fn>(0x39, 0x38, small_floats::closely) != "");
+    CHECK(difference_of_small<float8_e4m3fn>(0x7f, 0xff, small_floats::closely) == ""); // NaN
+    CHECK(difference_of_small<float8_e4m3fn>(0x7f, 0x38, small_floats::closely) != "");
     CHECK(difference_of(1.00005f, 1.0f, small_floats::exactly) == "");
 }
 
@@ -76,6 +78,11 @@ TEST_CASE("everything else is equal or not")
     CHECK(difference_of(true, false) == "item [] is true, but must be false");
     CHECK(difference_of<std::string>("a", "b") == "item [] is \"a\", but must be \"b\"");
     CHECK(difference_of<std::complex<float>>({1, 2}, {1, 3}) == "item [] is (1, 2), but must be (1, 3)");
+    CHECK(difference_of<std::complex<float>>({2, 3}, {1, 3}) == "item [] is (2, 3), but must be (1, 3)");
+    float const nan = std::numeric_limits<float>::quiet_NaN();
+    CHECK(difference_of<std::complex<float>>({nan, 1}, {nan, 1}) == "");
+    CHECK(difference_of<std::complex<float>>({1, nan}, {1, 1}) != "");
+    CHECK(difference_of<std::complex<float>>({1, 1}, {nan, 1}) != "");
 }
 
 TEST_CASE("types and shapes, then the first item that differs")

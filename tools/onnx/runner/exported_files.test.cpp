@@ -229,6 +229,50 @@ TEST_CASE("each function has the opsets that it imports")
     CHECK(found[0] == doctest::Approx(0.95257413));
 }
 
+TEST_CASE("opsets that a model imports, or does not")
+{
+    onnx::ModelProto const imports = model_of(graph_of("g (float[2] x) => (float[2] y) { y = Neg(x) }"), 18);
+    auto const with = [&](std::string const& domain, std::int64_t version) {
+        onnx::ModelProto proto = imports;
+        auto& added = *proto.add_opset_import();
+        added.set_domain(domain);
+        added.set_version(version);
+        return complaint_about(proto);
+    };
+    CHECK(with("ai.onnx", 18) == "none");
+    CHECK(with("own", 1000) == "none");
+    CHECK(with("ai.onnx", 17) == "the model imports two opsets of ai.onnx: 18 and 17");
+    CHECK(with("own", 0) == "the model imports opset 0 of own, which is not known");
+    CHECK(with("com.microsoft", 2) == "the model imports opset 2 of com.microsoft, which is not known");
+    onnx::ModelProto without = imports;
+    without.clear_opset_import();
+    CHECK(complaint_about(without) == "the model imports no opset");
+    without.set_ir_version(2); // older than opsets: the first one
+    CHECK(result_of(without) == floats{-1, 2});
+    // So does a function that imports none: those of the model.
+    onnx::ModelProto called = model_with(function_of("f (a) => (b) { b = Neg(a) }"), "y = own.f(x)");
+    called.mutable_functions(0)->clear_opset_import();
+    CHECK(result_of(called) == floats{-1, 2});
+}
+
+TEST_CASE("graphs that are no model's: too deep, of sparse initializers, for fewer inputs than a run gives")
+{
+    onnx::GraphProto graph = graph_of("g (float[2] x) => (float[2] y) { y = Neg(x) }");
+    tensor const x = tensor::of<float>({2}, floats{1, -2});
+    CHECK_THROWS_WITH_AS(
+        model(model_of(graph)).run({x, x}), "the graph has 1 inputs, but 2 are given", runner_error);
+    (void)graph.add_sparse_initializer();
+    CHECK_THROWS_WITH_AS(
+        model(model_of(graph)).run({x}), "sparse initializers are not implemented", not_implemented);
+    std::string nested = "y = Neg(x) ";
+    for (int depth = 0; depth < 40; ++depth)
+        nested = "y = If(c)<then_branch = t () => (y) { " + nested +
+                 "}, else_branch = e () => (x) { z = Abs(x) }> ";
+    CHECK_THROWS_WITH_AS(
+        model(model_of(graph_of("g (float[2] x, bool c) => (float[2] y) { " + nested + "}"))),
+        "graphs are nested more than 32 deep", runner_error);
+}
+
 TEST_CASE("calls that a function does not allow")
 {
     std::string const f = function_of("f (a) => (b) { b = Neg(a) }");

@@ -102,6 +102,12 @@ TEST_CASE("a Conv without a bias, in double, in a body")
     sample const of(source);
     CHECK(steps_of("g (float[1, 2, L] x) => (float[] y) { " + of.constants() +
                    "c = Conv(x, w) y = BatchNormalization(c, s, t, m, v) }") == 1);
+    CHECK(steps_of("g (float[1, 2, L] x) => (float[] y) { " + of.constants() +
+                   "c = Conv(x, w, ) y = BatchNormalization(c, s, t, m, v) }") == 1);
+    std::string wide = of.constants();
+    for (std::size_t at = wide.find("float["); at != std::string::npos; at = wide.find("float["))
+        wide.replace(at, 5, "double");
+    CHECK(steps_of("g (double[1, 2, L] x) => (double[] y) { " + wide + both + "}") == 1);
     std::string const doubled = constant("f", "3, 2, 3", of.w) + "w = Cast<to = 11>(f) " + of.parameters();
     CHECK(steps_of("g (double[1, 2, L] x) => (double[] y) { " + doubled +
                    "c = Conv(x, w) y = BatchNormalization(c, s, t, m, v) }") ==
@@ -127,6 +133,26 @@ TEST_CASE("a BatchNormalization stays where something else reads the Conv, or a 
         steps_of(start + ", bool p) => (float[] y, float[] z) { " + of.constants() + both +
                  "z = If(p)<then_branch = a () => (float[] u) { u = Neg(c) }, else_branch = e () => (float[] "
                  "u) { u = Abs(x) }> }") == 3);
+    // Other outputs, parameters, attributes and weights.
+    auto const stays = [&](std::string const& constants, std::string const& nodes, std::int64_t opset = 14) {
+        CAPTURE(nodes);
+        onnx::GraphProto const graph = graph_of(start + ") => (float[] y) { " + constants + nodes + " }");
+        CHECK(model(model_of(graph, opset)).proto().node_size() == graph.node_size());
+    };
+    std::string const all = of.constants();
+    stays(all, "c = Conv(x, w, b) y = BatchNormalization<spatial = 1>(c, s, t, m, v) d = Neg(c)", 7);
+    stays(all, "c = Conv(x, w, b) y = BatchNormalization(c, s, t, m, n) n = Neg(v)");
+    stays(all, "c = Conv(x, w, b) y = BatchNormalization(c, s, t, n, v) n = Neg(m)");
+    stays(all, "c = Conv(x, w, b) y = BatchNormalization(c, s, n, m, v) n = Neg(t)");
+    stays(all, "c = Conv(x, w, b) y = BatchNormalization(c, n, t, m, v) n = Neg(s)");
+    stays(all, "c = Conv(x, w, n) y = BatchNormalization(c, s, t, m, v) n = Neg(b)");
+    stays(all + constant("long", "4", {1, 2, 3, 4}),
+        "c = Conv(x, w, b) y = BatchNormalization(c, s, long, m, v)");
+    sample far = of; // 100 (b - 3e38) is no float
+    far.mean[1] = 3e38F;
+    far.s[1] = 100;
+    far.variance[1] = 1;
+    stays(far.constants(), both);
     sample infinite = of;
     infinite.variance[1] = -0.001F;
     CHECK(steps_of(start + ") => (float[] y) { " + infinite.constants() + both + "}") == 2);

@@ -1,5 +1,6 @@
 // What is inferred before a run, and what a run is checked against.
 
+#include <memory>
 #include <set>
 #include <string>
 #include <vector>
@@ -50,6 +51,9 @@ TEST_CASE("inferred: items one by one, with broadcasting")
     CHECK(inferred("float[2, 3] a, float[3] b", "float[]", "Div(a, b)", 6) == "float[2, 3]");
     CHECK(inferred("float[2, 3] a, float[] b", "float[]", "Add(a, b)") == "float[...]");
     CHECK(inferred("float[1] a, float[3] b, float[2, 1] c", "float[]", "Max(a, b, c)") == "float[2, 3]");
+    CHECK(inferred("float[N] a, float[3] b", "float[]", "Add(a, b)") == "float[3]"); // N is 3 or 1
+    CHECK(inferred("float[3] a, float[N] b", "float[]", "Add(a, b)") == "float[3]");
+    CHECK(inferred("float[3] a, float[2] b", "float[]", "Add(a, b)") == "float[?]"); // the run reports it
     CHECK(inferred("int64[2, N] a, int64[N] b", "bool[]", "Less(a, b)") == "bool[2, N]");
     CHECK(inferred("bool[4] c, string[2, 4] a, string[2, 1] b", "string[]", "Where(c, a, b)") ==
           "string[2, 4]");
@@ -84,6 +88,8 @@ TEST_CASE("inferred: shapes from shapes, and from numbers that are known before 
     CHECK(inferred("g () => (int32[] y) { s = Constant<value = int64[2] {3, 1}>() y = ConstantOfShape<value "
                    "= int32[1] {7}>(s) }") == "int32[3, 1]");
     CHECK(inferred("int32 a, int32 b, int32 c", "int32[]", "Range(a, b, c)") == "int32[?]");
+    CHECK(inferred("float[2, N] a, int64[1] s", "float[]", "Unsqueeze(a, s)") == "float[...]");
+    CHECK(inferred("int64[2, 2] s", "float[]", "ConstantOfShape(s)") == "float[...]"); // the run reports it
 }
 
 TEST_CASE("nodes that only see constants run before anything else")
@@ -119,17 +125,34 @@ TEST_CASE("inferred: pieces, reductions, products")
 {
     CHECK(inferred("float[2, N] a, float[3, N] b", "float[]", "Concat<axis = 0>(a, b)") == "float[5, N]");
     CHECK(inferred("float[2, N] a, float[2, M] b", "float[]", "Concat<axis = -1>(a, b)") == "float[2, ?]");
+    CHECK(inferred("float[2, N] a, float[2] b", "float[]", "Concat<axis = 0>(a, b)") == "float[?, N]");
+    CHECK(inferred("float[9223372036854775807] a", "float[]", "Concat<axis = 0>(a, a)") == "float[?]");
+    CHECK(inferred("g (float[5] a) => (float[] y) { y, z = Split(a) }", {{"", 13}}) == "float[?]");
+    CHECK(inferred("g (float[5] a) => (float[] y) { s = Constant<value = int64[2] {6, -1}>() y, z = Split(a, "
+                   "s) }") == "float[?]");
     CHECK(inferred("float[4, N] a", "float[]", "Split<axis = 0>(a)") == "float[4, N]");
     CHECK(inferred("float[M, N] a", "float[]", "Split<axis = 0>(a)") == "float[?, N]");
     CHECK(inferred("g (float[5] a) => (float[] y) { z, y = Split<num_outputs = 2>(a) }") == "float[2]");
     CHECK(inferred("float[4, 5] a", "float[]", "Slice<starts = [1], ends = [2], axes = [1]>(a)", 9) ==
           "float[4, ?]");
     CHECK(inferred("float[4, 5] a, int64[1] s, int64[1] e", "float[]", "Slice(a, s, e)") == "float[?, ?]");
+    auto const sliced = [](std::string const& node) {
+        return inferred(
+            "g (float[4, 5] a, int64[1] open) => (float[] y) { zero = Constant<value_ints = [0]>() "
+            "two = Constant<value_ints = [2]>() y = Slice(" +
+            node + ") }");
+    };
+    CHECK(sliced("a, zero, two, zero") == "float[2, 5]");
+    CHECK(sliced("a, zero, open, zero") == "float[?, 5]");
+    CHECK(sliced("a, zero, two, open") == "float[?, ?]");
+    CHECK(sliced("a, zero, two, zero, open") == "float[?, 5]");
     CHECK(inferred("g (float[9223372036854775807, 9223372036854775807, 3] a) => (float[] y) "
                    "{ one = Constant<value = int64[1] {1}>() three = Constant<value = int64[1] {3}>() "
                    "y = Slice(a, one, three, one) }") == "float[9223372036854775807, 2, 3]");
     CHECK(inferred("g (float[2, N] a) => (float[] y) { s = Constant<value = int64[4] {1, 0, 2, -1}>() y = "
                    "Pad(a, s) }") == "float[5, ?]");
+    CHECK(inferred("g (float[2, N] a) => (float[] y) { s = Constant<value = int64[3] {1, 0, 2}>() y = Pad(a, "
+                   "s) }") == "float[?, ?]"); // the run reports it
     CHECK(inferred("float[2, N, 3] a", "float[]", "ReduceMax<axes = [-1]>(a)", 13) == "float[2, N, 1]");
     CHECK(inferred("float[2, N, 3] a", "float[]", "ReduceMax<axes = [0], keepdims = 0>(a)", 13) ==
           "float[N, 3]");
@@ -144,6 +167,10 @@ TEST_CASE("inferred: pieces, reductions, products")
     CHECK(inferred("float[5, 2, K] a, float[K, M] b", "float[]", "MatMul(a, b)") == "float[5, 2, M]");
     CHECK(inferred("float[K] a, float[5, K, M] b", "float[]", "MatMul(a, b)") == "float[5, M]");
     CHECK(inferred("float[5, 2, K] a, float[K] b", "float[]", "MatMul(a, b)") == "float[5, 2]");
+    CHECK(inferred("float[2, 3] a, float[] b", "float[]", "MatMul(a, b)") == "float[...]");
+    CHECK(inferred("float[N, 3, 8, 8] a, float[] w", "float[]", "Conv(a, w)") == "float[N, ?, ?, ?]");
+    CHECK(
+        inferred("float[N, 3, 8, 8] a, float[] w", "float[]", "ConvTranspose(a, w)") == "float[N, ?, ?, ?]");
     CHECK(inferred("float[K, 2] a, float[3, K] b", "float[]", "Gemm<transA = 1, transB = 1>(a, b)") ==
           "float[2, 3]");
     CHECK(inferred("float[N, 3, K] a, float[1, 3, 5] b", "float[]",
@@ -213,6 +240,12 @@ TEST_CASE("inferred: pools, normalization, OneHot")
             "g (double[N, 3] a) => (int64[] i) { k = Constant<value = int64[1] {2}>() y, i = TopK(a, k) }") ==
         "int64[N, 2]");
     CHECK(inferred("int64[N, 3] a, int64 d, float[2] v", "float[]", "OneHot(a, d, v)") == "float[N, 3, ?]");
+    for (char const* const depth : {"float {4}", "int64[2] {4, 5}"})
+        CHECK(inferred("g (int64[N, 3] a, double[2] v) => (double[] y) { d = Constant<value = " +
+                       std::string(depth) + ">() y = OneHot(a, d, v) }") == "double[N, 3, ?]");
+    for (char const* const k : {"int32[1] {2}", "int64[2] {2, 3}"})
+        CHECK(inferred("g (double[N, 3] a) => (double[] y) { k = Constant<value = " + std::string(k) +
+                       ">() y, i = TopK(a, k) }") == "double[N, ?]");
     CHECK(error_of("g (float[1, 1] x, float[1] p) => (y) { y = BatchNormalization<training_mode = 1>(x, p, "
                    "p, p, p) }",
               {}) == "BatchNormalization in training (training_mode = 1) is not implemented");
@@ -225,6 +258,7 @@ TEST_CASE("inferred: xloom's operators, by its infer_*")
     CHECK(inferred("float[4, N] d, int64[5, 1] i", "float[]", "GatherND(d, i)") == "float[5, N]");
     CHECK(inferred("float[4, N] d, int64[5, 6] i", "float[]", "Gather<axis = 1>(d, i)") == "float[4, 5, 6]");
     CHECK(inferred("float[4, N] d, int64[5, 6] i", "float[]", "GatherElements(d, i)") == "float[5, 6]");
+    CHECK(inferred("float[4, N] d, int64[] i", "float[]", "Gather(d, i)") == "float[...]");
     std::string const operands = "float[T, N, 3] x, float[1, 16, 3] w, float[1, 16, 4] r";
     CHECK(inferred(operands, "float[]", "LSTM<hidden_size = 4>(x, w, r)") == "float[T, 1, N, 4]");
     CHECK(inferred(operands, "float[]", "GRU<hidden_size = 4, layout = 1>(x, w, r)") == "float[T, N, 1, 4]");
@@ -244,6 +278,100 @@ TEST_CASE("inferred: xloom's operators, by its infer_*")
                    "(float[] s2, float[] o1) { s2 = Identity(s1) o1 = Exp(x1) }>(s, x) }") == "float[T, 3]");
 }
 
+TEST_CASE("inferred: states that a Loop changes in many iterations, and loops in loops")
+{
+    // Each state is the one before it in the next iteration; the first one grows.
+    auto const last_of = [](int count) {
+        std::string inputs = "a", parameters = "float[] v0", next = "float[] w0",
+                    body = "w0 = Concat<axis = 0>(v0, v0) ", outputs = "y0";
+        for (int i = 1; i < count; ++i) {
+            std::string const at = std::to_string(i);
+            inputs += ", a";
+            parameters += ", float[] v" + at;
+            next += ", float[] w" + at;
+            body += "w" + at + " = Identity(v" + std::to_string(i - 1) + ") ";
+            outputs += i + 1 == count ? ", y" : ", y" + at;
+        }
+        return inferred("g (int64 m, bool c, float[2] a) => (float[] y) { " + outputs + " = Loop(m, c, " +
+                        inputs + ")<body = b (int64 i, bool d, " + parameters + ") => (bool e, " + next +
+                        ") { e = Identity(d) " + body + "}> }");
+    };
+    CHECK(last_of(3) == "float[?]");
+    CHECK(last_of(7) == "float[?]");
+    CHECK(last_of(12) == "float[...]"); // more rounds than inference takes
+    auto const nested = [](int depth) {
+        std::string text = "w = Neg(v) ";
+        for (int i = 0; i < depth; ++i)
+            text = "w = Loop(m, c, v)<body = b" + std::to_string(i) +
+                   " (int64 i, bool d, float[] v) => (bool e, float[] w) "
+                   "{ e = Identity(d) " +
+                   text + "}> ";
+        return inferred("g (int64 m, bool c, float[2] v) => (float[] w) { " + text + "}");
+    };
+    CHECK(nested(1) == "float[2]");
+    CHECK(nested(4) == "float[2]");
+    CHECK(nested(6) == "float[...]"); // deeper than inference goes
+}
+
+TEST_CASE("values agree with types, or not")
+{
+    using xloom::tensor_type;
+    auto const of = [](element_type type, xloom::partial_shape const& dims) {
+        return tensor_type(type, dims);
+    };
+    constexpr element_type f = element_type::float_;
+    value const x = floats({2}), two(sequence{floats({2}), floats({2})}),
+                mixed(sequence{floats({2}), floats({3, 1})}),
+                held(value::optional_value{std::make_shared<value const>(x)}), none(value::optional_value{});
+    struct row {
+        value const& v;
+        xloom::partial_type type;
+        bool agree;
+    };
+    for (row const& each :
+        {row{x, of(f, {2}), true}, {x, of(f, {"N"}), true}, {x, of(f, {3}), false}, {x, of(f, {2, 1}), false},
+            {x, of(element_type::int64, {2}), false}, {x, tensor_type(element_type::undefined), true},
+            {x, xloom::untyped, true}, {x, xloom::sparse_tensor_type(f, {2}), false},
+            {x, sequence_of(of(f, {2})), false}, {x, optional_of(of(f, {2})), true},
+            {x, optional_of(of(f, {3})), false}, {two, of(f, {2}), false},
+            {two, sequence_of(of(f, {2})), true}, {two, sequence_of(of(f, {"N"})), true},
+            {two, sequence_of(tensor_type(f)), true}, {two, sequence_of(of(f, {3})), false},
+            {two, sequence_of(of(f, {2, 2})), false}, {two, sequence_of(of(element_type::int64, {2})), false},
+            {two, sequence_of(tensor_type(element_type::undefined)), true},
+            {mixed, sequence_of(tensor_type(f)), true}, {mixed, sequence_of(of(f, {2})), false},
+            {mixed, sequence_of(of(f, {"N", 1})), false}, {held, optional_of(of(f, {2})), true},
+            {held, optional_of(of(f, {3})), false}, {none, optional_of(of(f, {3})), true},
+            {held, of(f, {2}), false}}) {
+        CAPTURE(describe(each.v));
+        CAPTURE(fmt::format("{}", each.type));
+        CHECK(agrees(each.v, each.type) == each.agree);
+    }
+}
+
+TEST_CASE("declared types that are none, or that say less")
+{
+    onnx::GraphProto graph = graph_of("g (float[2] a) => (float[2] y) { y = Neg(a) }");
+    auto const error = [&] {
+        try {
+            model(model_of(graph)).run({floats({2})});
+            return std::string("none");
+        } catch (runner_error const& refused) {
+            return std::string(refused.what());
+        }
+    };
+    auto& type = *graph.mutable_input(0)->mutable_type()->mutable_tensor_type();
+    type.mutable_shape()->mutable_dim(0)->set_dim_value(-1); // as if it were unknown
+    CHECK(error() == "none");
+    for (int const number : {-1, 99}) {
+        type.set_elem_type(number);
+        CHECK(error() == "the element type " + std::to_string(number) + " is none of ONNX's");
+    }
+    auto& sparse = *graph.mutable_input(0)->mutable_type()->mutable_sparse_tensor_type();
+    sparse.set_elem_type(onnx::TensorProto::FLOAT);
+    sparse.mutable_shape()->add_dim()->set_dim_value(2);
+    CHECK(error() == "Neg: its output 'y' is declared as float[2], but is sparse float[2]");
+}
+
 TEST_CASE("inferred: the dimension -1 of Reshape")
 {
     auto const reshaped = [](std::string const& x, std::string const& shape) {
@@ -256,6 +384,10 @@ TEST_CASE("inferred: the dimension -1 of Reshape")
     CHECK(reshaped("N, 3, 4", "-1, 12") == "float[?, 12]");
     CHECK(reshaped("0, 3", "-1, 5") == "float[0, 5]");
     CHECK(reshaped("2, 3", "-1, 4") == "float[?, 4]"); // the run reports it
+    CHECK(reshaped("2, 3", "-1, 4611686018427387904, 4") == "float[?, 4611686018427387904, 4]");
+    for (auto const& [shape, type] : {std::pair{"0, 3", "float[0, 3]"}, {"-1, 0", "float[?, 0]"}})
+        CHECK(inferred("g (float[2, 3] x) => (float[] y) { s = Constant<value_ints = [" + std::string(shape) +
+                       "]>() y = Reshape<allowzero = 1>(x, s) }") == type);
 }
 
 TEST_CASE("inferred: sequences and optionals")
@@ -309,6 +441,8 @@ TEST_CASE("types that an operator takes at this opset")
         "ScatterND: ScatterND does not take bfloat16 at opset 11");
     CHECK_THROWS_WITH(inferred(operands, "bfloat16[]", "GatherND(d, i)", 11),
         "GatherND: GatherND does not take bfloat16 at opset 11");
+    CHECK_THROWS_WITH(inferred("float16[2] d, int64 a", "float16[]", "CumSum(d, a)", 11),
+        "CumSum: CumSum does not take float16 at opset 11");
     std::string const sequences = "bfloat16[T, N, 3] x, bfloat16[1, 16, 3] w, bfloat16[1, 16, 4] r";
     CHECK_THROWS_WITH(inferred(sequences, "bfloat16[]", "LSTM<hidden_size = 4>(x, w, r)", 21),
         "LSTM: LSTM does not take bfloat16 at opset 21");

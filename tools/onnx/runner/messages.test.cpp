@@ -34,6 +34,8 @@ TEST_CASE("names are escaped")
     CHECK(complaint_about("\xff\xc3(") == "Relu '\\xff\\xc3(': its input 'b' is made by no node before it");
     CHECK(complaint_about("\xc2\x9b") ==
           "Relu '\\xc2\\x9b': its input 'b' is made by no node before it"); // a control character, too
+    CHECK(complaint_about("\xe2\x80\xa8\xe2\x80\xa9") == // separators of lines and paragraphs
+          "Relu '\\xe2\\x80\\xa8\\xe2\\x80\\xa9': its input 'b' is made by no node before it");
     CHECK(complaint_about("\xed\xa0\x80\xc0\xaf") ==
           "Relu '\\xed\\xa0\\x80\\xc0\\xaf': its input 'b' is made by no node before it");
     CHECK(

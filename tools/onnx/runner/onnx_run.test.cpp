@@ -158,8 +158,76 @@ TEST_CASE_FIXTURE(
     CHECK(std::filesystem::exists(program / "written/y__.npy"));
 }
 
+TEST_CASE_FIXTURE(fixture, "sequences and optionals are printed and written element by element")
+{
+    std::string const x = program / "x.npy", written = program / "parts";
+    runner::write_npy(x, tensor::of<float>({2}, std::vector<float>{1, 2}));
+    std::string const parts = program.write(
+        "parts.onnx", bytes_of("g (float[2] x) => (s, o, none) { s = SequenceConstruct(x, x) o = Optional(x) "
+                               "none = Optional() }"));
+    outcome const result = program.run({parts, "x=" + x, "--output", written});
+    CHECK(result.err == "");
+    CHECK(result.out.starts_with("s sequence of 2\ns[0] float[2]: 1 2\ns[1] float[2]: 1 2\n"
+                                 "o optional float[2]\no[0] float[2]: 1 2\nnone empty optional\nrun: "));
+    for (char const* const name : {"/s.0.npy", "/s.1.npy", "/o.npy"})
+        CHECK(floats_in(written + name) == std::vector<float>{1, 2});
+    CHECK_FALSE(std::filesystem::exists(written + "/none.npy"));
+
+    std::string const many =
+        program.write("many.onnx", bytes_of("g (float[9] x) => (float[9] y) { y = Abs(x) }"));
+    runner::write_npy(x, tensor::of<float>({9}, std::vector<float>{1, 2, 3, 4, 5, 6, 7, 8, 9}));
+    CHECK(program.run({many, "x=" + x}).out.starts_with("y float[9]: 1 2 3 4 5 6 7 8 ...\n"));
+    onnx::ModelProto alike =
+        runner::model_of(runner::graph_of("g (float[2] x) => (a, b) { a = Abs(x) b = Neg(x) }"));
+    for (int k : {0, 1}) {
+        std::string const name = k == 0 ? "a/b" : "a_b";
+        alike.mutable_graph()->mutable_output(k)->set_name(name);
+        alike.mutable_graph()->mutable_node(k)->set_output(0, name);
+    }
+    CHECK(program.run({program.write("alike.onnx", alike.SerializeAsString())}).succeeded);
+    outcome const twice = program.run({program / "alike.onnx", "--output", written});
+    CHECK(twice.err == "onnx_run: two outputs would be written to 'a_b.npy'\n");
+}
+
+TEST_CASE_FIXTURE(fixture, "inputs that no file gives: initializers, random numbers, nothing")
+{
+    onnx::ModelProto proto =
+        runner::model_of(runner::graph_of("g (string[1] t, bool[2] c, int8[3] i, float[2] w, s, o) => "
+                                          "(string[1] t, bool[2] c, int8[3] i, float[2] w, s, o) { }"));
+    auto& graph = *proto.mutable_graph();
+    auto& w = *graph.add_initializer();
+    w.set_name("w");
+    w.set_data_type(onnx::TensorProto::FLOAT);
+    w.add_dims(2);
+    w.add_float_data(3);
+    w.add_float_data(4);
+    (void)graph.mutable_input(4)->mutable_type()->mutable_sequence_type();
+    (void)graph.mutable_input(5)->mutable_type()->mutable_optional_type();
+    auto const run = [&] { return program.run({program.write("defaults.onnx", proto.SerializeAsString())}); };
+    std::string const out = run().out;
+    CHECK(out.starts_with("t string[1]: \"\"\nc bool[2]: "));
+    CHECK(out.find("\nw float[2]: 3 4\ns sequence of 0\no empty optional\nrun: ") != std::string::npos);
+    std::istringstream digits(out.substr(out.find("\ni int8[3]: ") + 12));
+    for (int k = 0, digit = -1; k < 3; ++k) {
+        digits >> digit;
+        CHECK((0 <= digit && digit <= 9));
+    }
+    auto const complaint = [&] {
+        std::string const err = run().err;
+        return err.substr(0, err.find('\n'));
+    };
+    CHECK(program.complaint({program / "defaults.onnx", "s=s.npy"}) ==
+          "the input 's': only tensors are read from .npy files");
+    (void)graph.mutable_input(5)->mutable_type()->mutable_map_type();
+    CHECK(complaint() == "onnx_run: the input 'o': its type is none of tensor, sequence and optional");
+    (void)graph.mutable_input(4)->mutable_type()->mutable_tensor_type();
+    CHECK(complaint() == "onnx_run: the input 's': the element type 0 is none of ONNX's");
+}
+
 TEST_CASE_FIXTURE(fixture, "what it refuses")
 {
+    CHECK(program.run({"--help"}).out.find("MODEL [INPUT=FILE.npy ...]") != std::string::npos);
+    CHECK(program.complaint({model, "x=a.npy", "x=b.npy"}) == "the input 'x' is given twice");
     std::string const x = program / "x.npy";
     runner::write_npy(x, tensor::of<double>({1, 2}, std::vector<double>{1, 2}));
     CHECK(program.complaint({model, "x=" + x}) ==
@@ -234,6 +302,30 @@ TEST_CASE(".npy files are those of NumPy")
         "the file x.npy cannot be read as string: a string holds a number that is no character");
     CHECK_THROWS_WITH(read_string(file("<f4", "(1,)", "abcd")),
         "the file x.npy cannot be read as string: its items are '<f4', not '<U' and a length");
+    auto const error = [&](std::string const& bytes) {
+        try {
+            read_string(bytes);
+            return std::string();
+        } catch (runner::runner_error const& refused) {
+            std::string const text = refused.what(), start = "the file x.npy cannot be read as string: ";
+            return text.substr(text.starts_with(start) ? start.size() : 0);
+        }
+    };
+    std::string const whole = file("<U1", "(0,)", "");
+    CHECK(error(whole) == "");
+    for (std::size_t const length : {std::size_t{0}, std::size_t{5}, std::size_t{9}, std::size_t{127}})
+        CHECK(error(whole.substr(0, length)) == "it ends within its header");
+    CHECK(error("\x93NUMPX" + whole.substr(6)) == "it does not begin as a .npy file");
+    for (char const version : {'\0', '\4'})
+        CHECK(error(whole.substr(0, 6) + version + whole.substr(7)) == "it does not begin as a .npy file");
+    for (std::string const type : {"<U", "<Ux", "<U2x", "<U4294967297", "<U99999999999999999999"})
+        CHECK(error(file(type, "(0,)", "")) == "its items are '" + type + "', not '<U' and a length");
+    for (std::string const shape : {"(-1,)", "(1;)", "(1", "(x,)", "(99999999999999999999,)"})
+        CHECK(error(file("<U1", shape, "")) == "its shape is no list of sizes");
+    CHECK(error(file("<U1", "(0,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1)", "")) == "");
+    CHECK(error(file("<U1", "(0,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1)", "")) == "its array has more than 16 axes");
+    CHECK(error("\x93NUMPY\x02" + std::string("\0\xff\xff\xff\0", 5)) ==
+          "its header has 16777215 bytes, more than 65536");
 
     auto const complaint = [&](std::vector<std::string> const& texts) {
         try {

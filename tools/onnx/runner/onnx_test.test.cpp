@@ -10,6 +10,7 @@
 
 #include "byte_order.hpp"
 #include "program_under_test.hpp"
+#include "text_model.hpp"
 
 namespace {
 
@@ -165,6 +166,11 @@ TEST_CASE_FIXTURE(fixture, "where the text contradicts the recorded end, the tex
     std::string const result = outputs();
     CHECK(result.find("FAIL a: ") == 0);
     CHECK(result.find("FAIL c: the output 'y' item [1] is -6, but must be 7\n") != std::string::npos);
+    for (auto const& [line, shown] : {std::pair{"ab", "ab"}, {"a\t", "a\\t"}, {"\tb", "\\tb"}}) {
+        program.write("table.tsv", "\n" + std::string(line) + "\n");
+        CHECK(program.complaint({"--text-wins", table, program / "tests"}) ==
+              table + ": a line is no name, tab and reason: " + shown);
+    }
     program.write("table.tsv", "a\t1\nb\t2\nc\t3\nd\t4\n");
     CHECK(program.complaint({"--text-wins", table, program / "tests"}) == table + ": 4 tests, more than 3");
 }
@@ -174,10 +180,94 @@ TEST_CASE_FIXTURE(fixture, "a list of operators: the tests that need no others, 
     add("a");
     add("b", "Frobnicate");
     add("c", "Grok");
-    std::string const list = program.write("operators.txt", "# two\nAdd\nGrok\n");
+    write(add("d") / "model.onnx",
+        runner::model_of(
+            runner::graph_of("g (bool c, float[2] x) => (float[2] y) { y = If(c)<then_branch = t () => "
+                             "(p) { p = Neg(x) }, else_branch = e () => (q) { q = Add(x, x) }> }"))
+            .SerializeAsString()); // Neg, too
+    std::string const list = program.write("operators.txt", "# three\nAdd\nGrok\nIf\n");
     outcome const result = program.run({"--operators", list, program / "tests"});
     CHECK(result.out == "PASS a\nFAIL c: operator Grok is not implemented\n1 passed, 1 failed, 0 skipped\n");
     CHECK_FALSE(result.succeeded);
+}
+
+namespace {
+
+/// A tensor of another type than float, of these bytes.
+std::string tensor_of_bytes(onnx::TensorProto::DataType type, std::vector<std::int64_t> const& dims,
+    std::string const& bytes, std::string const& name = "")
+{
+    onnx::TensorProto tensor;
+    tensor.set_name(name);
+    tensor.set_data_type(type);
+    for (std::int64_t const dim : dims)
+        tensor.add_dims(dim);
+    tensor.set_raw_data(bytes);
+    return tensor.SerializeAsString();
+}
+
+} // namespace
+
+TEST_CASE_FIXTURE(fixture, "inputs with initializers, which data sets have by name, in order or not at all")
+{
+    onnx::ModelProto model = runner::model_of(runner::graph_of(
+        "g (float[2] x, float[2] w, float[2] b) => (float[2] y) { p = Mul(x, w) y = Add(p, b) }"));
+    for (char const* const name : {"w", "b"})
+        model.mutable_graph()->add_initializer()->ParseFromString(tensor_of({2, 3}, name));
+    fs::path const folder = program / "tests/a", set = folder / "test_data_set_0";
+    write(folder / "model.onnx", model.SerializeAsString());
+    auto const result_for = [&](std::vector<std::string> const& inputs, std::string const& output) {
+        fs::remove_all(set);
+        for (std::size_t i = 0; i < inputs.size(); ++i)
+            write(set / ("input_" + std::to_string(i) + ".pb"), inputs[i]);
+        write(set / "output_0.pb", output);
+        return run().out;
+    };
+    std::string const passed = "PASS a\n1 passed, 0 failed, 0 skipped\n";
+    CHECK(result_for({tensor_of({1, 10})}, tensor_of({4, 33})) == passed); // x alone
+    CHECK(
+        result_for({tensor_of({1, 10}), tensor_of({5, 6}), tensor_of({0, 1})}, tensor_of({5, 61})) == passed);
+    CHECK(result_for({tensor_of({5, 6}, "b"), tensor_of({1, 10}, "x")}, tensor_of({7, 36})) == passed);
+    CHECK(result_for({}, tensor_of({0, 0})).starts_with("FAIL a: "));
+    CHECK(result_for({tensor_of({1, 1}), tensor_of({1, 1}), tensor_of({1, 1}), tensor_of({1, 1})}, "")
+              .starts_with("FAIL a: the graph has 3 inputs, but the data set more\n"));
+    CHECK(result_for({tensor_of({1, 10})}, tensor_of({4, 33}, "z"))
+              .starts_with("FAIL a: the graph's output 0 is 'y', but the data set's 'z'\n"));
+}
+
+TEST_CASE_FIXTURE(fixture, "bfloat16 that was recorded as uint16, and one item for a whole type")
+{
+    fs::path const folder = program / "tests/a", set = folder / "test_data_set_0";
+    auto const result_of = [&](std::string const& graph, std::int64_t opset, std::string const& input,
+                               std::string const& output) {
+        fs::remove_all(folder);
+        write(folder / "model.onnx", runner::model_of(runner::graph_of(graph), opset).SerializeAsString());
+        write(set / "input_0.pb", input);
+        write(set / "output_0.pb", output);
+        std::string const out = run().out;
+        return out.substr(0, out.find('\n'));
+    };
+    std::string const bits("\x80\x3f\0\xc0", 4); // 1 and -2
+    std::string const negated("\x80\xbf\0\x40", 4);
+    std::string const opposite = "g (bfloat16[2] x) => (bfloat16[2] y) { y = Neg(x) }";
+    using proto = onnx::TensorProto;
+    CHECK(result_of(opposite, 18, tensor_of_bytes(proto::UINT16, {2}, bits),
+              tensor_of_bytes(proto::BFLOAT16, {2}, negated)) == "PASS a");
+    CHECK(result_of(opposite, 18, tensor_of_bytes(proto::BFLOAT16, {2}, bits),
+              tensor_of_bytes(proto::UINT16, {2}, bits)) ==
+          "FAIL a: the output 'y' item [0] is -1, but must be 1; so 2 of 2");
+    std::string const like = "g (float[2, N] x) => (float[2, N] y) { y = Neg(x) }";
+    CHECK(result_of(like, 18, tensor_of({3}),
+              tensor_of_bytes(proto::FLOAT, {2, 1}, std::string("\0\0\x40\xc0\0\0\x40\xc0", 8))) == "PASS a");
+    // ScatterND copies bits: another NaN of float16 is one, another number is none.
+    std::string const scattered = "g (float16[1] x) => (float16[1] y) { i = Constant<value = int64[1, 1] "
+                                  "{0}>() y = ScatterND(x, i, x) }";
+    CHECK(result_of(scattered, 18, tensor_of_bytes(proto::FLOAT16, {1}, std::string("\0\x3c", 2)),
+              tensor_of_bytes(proto::FLOAT16, {1}, std::string("\x01\x3c", 2))) ==
+          "FAIL a: the output 'y' item [0] is 1, but must be 1.00097656");
+    std::string const negative = "g (float16[1] x) => (float16[1] y) { y = Neg(x) }";
+    CHECK(result_of(negative, 18, tensor_of_bytes(proto::FLOAT16, {1}, std::string("\0\x3c", 2)),
+              tensor_of_bytes(proto::FLOAT16, {1}, std::string("\x01\xbc", 2))) == "PASS a");
 }
 
 TEST_CASE_FIXTURE(fixture, "nothing to run is no success")
@@ -188,4 +278,7 @@ TEST_CASE_FIXTURE(fixture, "nothing to run is no success")
     CHECK_FALSE(result.succeeded);
     CHECK(program.complaint({program / "nowhere"}).find("nowhere") != std::string::npos);
     CHECK(program.complaint({}) == "no folder is given (see --help)");
+    CHECK(program.run({"--help"}).out.find("FOLDER...") != std::string::npos);
+    CHECK(program.complaint({"--operators", "nowhere.txt", program / "tests"}) ==
+          "the file nowhere.txt cannot be opened");
 }

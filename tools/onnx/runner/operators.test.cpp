@@ -161,6 +161,8 @@ TEST_CASE("Pow of two types")
         node("Pow", 15)({of<std::int32_t>({3}, {3, -2, 2}), numbers({4, 3, 40})}), {3}, {81, -8, 0});
     check<std::int32_t>(
         node("Pow", 15)({of<std::int32_t>({3}, {1, -1, 2}), numbers({-3, -3, -1})}), {3}, {1, -1, 0});
+    check<std::int32_t>(
+        node("Pow", 15)({of<std::int32_t>({2}, {3, -2}), of<std::uint64_t>({2}, {2, 3})}), {2}, {9, -8});
     check<std::int32_t>(node("Pow", 15)({of<std::int32_t>({2}, {9, 2}), of<float>({}, {0.5f})}), {2}, {3, 1});
     check<float>(node("Pow", 15)({of<float>({2}, {2, -2}), of<std::int32_t>({}, {-1})}), {2}, {0.5f, -0.5f});
 }
@@ -201,6 +203,8 @@ TEST_CASE("Cast reads and writes numbers as text, and stays defined out of range
     check<std::string>(cast(of<float>({5}, {314.15926f, 1e-7f, -inf, NAN, 2}), element_type::string), {5},
         {"314.15927", "0.0000001", "-INF", "NaN", "2"});
     check<std::string>(cast(numbers({-5}), element_type::string), {1}, {"-5"});
+    check<bool>(
+        cast(of<std::string>({3}, {"0.5", "0", "-2"}), element_type::bool_), {3}, {true, false, true});
     check<std::int32_t>(cast(of<float>({4}, {-2.9f, 1e20f, -inf, NAN}), element_type::int32), {4},
         {-2, std::numeric_limits<std::int32_t>::max(), std::numeric_limits<std::int32_t>::min(), 0});
     check<std::uint8_t>(cast(numbers({300, -1}), element_type::uint8), {2}, {44, 255});
@@ -208,7 +212,65 @@ TEST_CASE("Cast reads and writes numbers as text, and stays defined out of range
     CHECK_THROWS_WITH_AS(cast(of<std::string>({1}, {"1 2"}), element_type::float_),
         "the string '1 2' is no number", runner_error);
     CHECK_THROWS_AS(cast(numbers({1}), element_type::undefined), runner_error);
+    // Powers of two: 2.5 is between 2 and 4, 3.5 nearer to 4.
+    for (auto const& [mode, low, high] :
+        {std::tuple{"down", 2.0f, 2.0f}, {"nearest", 2.0f, 4.0f}, {"up", 4.0f, 4.0f}}) {
+        auto const rounded =
+            node("Cast", 24).with("to", 24).with("round_mode", mode)({of<float>({2}, {2.5f, 3.5f})});
+        auto const items = rounded[0].as_tensor().items<xloom::float8_e8m0>();
+        CHECK(static_cast<float>(items[0]) == low);
+        CHECK(static_cast<float>(items[1]) == high);
+    }
+    CHECK_THROWS_WITH_AS(node("Cast", 24).with("to", 24).with("round_mode", "odd")({of<float>({1}, {1})}),
+        "round_mode is up, down or nearest, but is 'odd'", runner_error);
+    CHECK_THROWS_WITH_AS(node("Cast", 5).with("to", "UNDEFINED")({numbers({3})}),
+        "the attribute 'to' is 0, which is no element type", runner_error);
     check<double>(node("Cast", 5).with("to", "DOUBLE")({numbers({3})}), {1}, {3});
+}
+
+TEST_CASE("items of every size are moved")
+{
+    using wide = std::complex<double>;
+    check<wide>(
+        node("Gather", 13)({of<wide>({2}, {{1, 2}, {3, 4}}), numbers({1, 0})}), {2}, {{3, 4}, {1, 2}});
+    check<std::int16_t>(node("Gather", 13)({of<std::int16_t>({2}, {1, 2}), numbers({1, 0})}), {2}, {2, 1});
+}
+
+TEST_CASE("a sparse Constant: places along one axis or along all, and what is none")
+{
+    auto const made = [](xloom::shape const& dims, std::vector<float> const& items,
+                          xloom::shape const& places_dims, std::vector<std::int64_t> const& places) {
+        onnx::NodeProto proto;
+        proto.set_op_type("Constant");
+        onnx::AttributeProto& added = *proto.add_attribute();
+        added.set_name("sparse_value");
+        added.set_type(onnx::AttributeProto::SPARSE_TENSOR);
+        onnx::SparseTensorProto& sparse = *added.mutable_sparse_tensor();
+        for (std::size_t const dim : dims)
+            sparse.add_dims(static_cast<std::int64_t>(dim));
+        sparse.mutable_values()->set_data_type(onnx::TensorProto::FLOAT);
+        sparse.mutable_values()->add_dims(static_cast<std::int64_t>(items.size()));
+        for (float const item : items)
+            sparse.mutable_values()->add_float_data(item);
+        sparse.mutable_indices()->set_data_type(onnx::TensorProto::INT64);
+        for (std::size_t const dim : places_dims)
+            sparse.mutable_indices()->add_dims(static_cast<std::int64_t>(dim));
+        for (std::int64_t const place : places)
+            sparse.mutable_indices()->add_int64_data(place);
+        scope const around;
+        return find_operation("", "Constant")->run(call({proto, 13, {}}, {}, around));
+    };
+    check<float>(made({2, 3}, {7, 8}, {2}, {1, 5}), {2, 3}, {0, 7, 0, 0, 0, 8});
+    check<float>(made({2, 3}, {7, 8}, {2, 2}, {0, 1, 1, 2}), {2, 3}, {0, 7, 0, 0, 0, 8});
+    check<float>(made({2}, {}, {0}, {}), {2}, {0, 0});
+    for (std::int64_t const place : {-1, 6})
+        CHECK_THROWS_WITH_AS(made({2, 3}, {7}, {1}, {place}),
+            fmt::format("a sparse tensor's index {} is outside 0 .. 6 - 1", place).c_str(), runner_error);
+    CHECK_THROWS_WITH_AS(
+        made({2, 3}, {7}, {1, 2}, {0, 3}), "a sparse tensor's index 3 is outside 0 .. 3 - 1", runner_error);
+    CHECK_THROWS_WITH_AS(made({2, 3}, {7, 8}, {1}, {0}),
+        "a sparse tensor of the shape [2, 3] has values of the shape [2] and indices of the shape [1]",
+        runner_error);
 }
 
 TEST_CASE("reductions of nothing, and along no axes")
@@ -331,6 +393,8 @@ TEST_CASE("sizes that no input justifies are refused")
         runner_error);
     CHECK_THROWS_AS(node("Tile", 13)({of<float>({1, 1}, {1}), numbers({1 << 28, 1 << 28})}), runner_error);
     CHECK_THROWS_AS(node("Concat", 13).with("axis", 0)({}), runner_error);
+    CHECK_THROWS_WITH_AS(node("Concat", 13).with("axis", 0)({one, numbers({1})}),
+        "it cannot join float[1] and int64[1]", runner_error);
     check<float>(node("Tile", 13)({of<float>({1, 3}, {1, 2, 3}), numbers({2, 3})}), {2, 9},
         {1, 2, 3, 1, 2, 3, 1, 2, 3, 1, 2, 3, 1, 2, 3, 1, 2, 3});
     check<std::int32_t>(
@@ -354,6 +418,9 @@ TEST_CASE("MatMul of vectors, stacks, whole numbers and nothing")
         node("MatMul", 13)({of<float>({2, 1, 1, 2}, {1, 2, 3, 4}), of<float>({2, 2, 1}, {1, 0, 0, 1})}),
         {2, 2, 1, 1}, {1, 2, 3, 4});
     check<float>(node("MatMul", 13)({of<float>({2, 0}, {}), of<float>({0, 1}, {})}), {2, 1}, {0, 0});
+    auto const narrow =
+        node("MatMul", 13)({convert(m, element_type::bfloat16), convert(v, element_type::bfloat16)});
+    check<std::int32_t>({convert(narrow[0].as_tensor(), element_type::int32)}, {2}, {17, 39});
     CHECK_THROWS_AS(node("MatMul", 13)({of<float>({}, {1}), of<float>({1}, {1})}), runner_error);
     CHECK_THROWS_WITH_AS(node("MatMul", 13)({m, of<std::int32_t>({3, 1}, {1, 2, 3})}), //
         "matrices of the shapes [2, 2] and [3, 1] cannot be multiplied", runner_error);
@@ -387,6 +454,8 @@ TEST_CASE("Conv along one axis: pads, dilation, groups, auto_pad")
     check<float>(node("Conv", 11).with("group", 2).with("auto_pad", "SAME_LOWER")({x, w}), {1, 2, 4},
         {1, 3, 5, 7, -10, -10, -10, -10});
     CHECK_THROWS_AS(node("Conv", 11)({x, w}), runner_error);
+    CHECK_THROWS_WITH_AS(node("Conv", 11).with("group", 2)({x, w, of<double>({2}, {0, 1})}),
+        "X, W and B must be of one type", runner_error);
     CHECK_THROWS_AS(node("Conv", 11).with("group", 2).with("strides", {0})({x, w}), runner_error);
     CHECK_THROWS_AS(node("Conv", 11).with("group", 2).with("dilations", {9})({x, w}), runner_error);
 }
@@ -443,6 +512,13 @@ TEST_CASE("QuantizeLinear: the types of each version, output_dtype, precision")
         {2048});
     for (auto const& [opset, zero, text] :
         {std::tuple{std::int64_t{19}, tensor(element_type::int16, {}), "int16 begins with opset 21"},
+            {19, tensor(element_type::uint16, {}), "uint16 begins with opset 21"},
+            {19, tensor(element_type::int4, {}), "int4 begins with opset 21"},
+            {19, tensor(element_type::uint4, {}), "uint4 begins with opset 21"},
+            {18, tensor(element_type::float8_e4m3fn, {}), "float8e4m3fn begins with opset 19"},
+            {18, tensor(element_type::float8_e4m3fnuz, {}), "float8e4m3fnuz begins with opset 19"},
+            {18, tensor(element_type::float8_e5m2fnuz, {}), "float8e5m2fnuz begins with opset 19"},
+            {24, tensor(element_type::int2, {}), "int2 begins with opset 25"},
             {13, tensor(element_type::float8_e5m2, {}), "float8e5m2 begins with opset 19"},
             {21, tensor(element_type::float4_e2m1, {}), "float4e2m1 begins with opset 23"},
             {24, tensor(element_type::uint2, {}), "uint2 begins with opset 25"}})
@@ -481,6 +557,9 @@ TEST_CASE("DequantizeLinear: the types of each version; DynamicQuantizeLinear")
     CHECK(static_cast<float>(made[0].as_tensor().items<xloom::bfloat16>()[0]) == -384);
     auto const like_scale = node("DequantizeLinear", 19)({x, of<xloom::float16>({}, {xloom::float16(3.0f)})});
     CHECK(static_cast<float>(like_scale[0].as_tensor().items<xloom::float16>()[1]) == 12);
+    auto const wide_scale =
+        node("DequantizeLinear", 19)({x, of<xloom::bfloat16>({}, {xloom::bfloat16(3.0f)})});
+    CHECK(static_cast<float>(wide_scale[0].as_tensor().items<xloom::bfloat16>()[1]) == 12);
     check<float>(node("DequantizeLinear", 24)({x, of<xloom::float8_e8m0>({}, {xloom::float8_e8m0(0.25f)})}),
         {2, 1}, {-32, 1});
     CHECK_THROWS_WITH_AS(node("DequantizeLinear", 13)({x, half, of<std::uint8_t>({2}, {127, 1})}),

@@ -25,8 +25,6 @@ xloom::cast_options options_of(call const& c)
 /// The attribute `to`: a number, and up to opset 5 a name.
 element_type target_of(node_view const& c)
 {
-    if (!c.has_attribute("to"))
-        throw runner_error("its attribute 'to' is missing");
     std::int64_t number = 0;
     if (c.opset() >= 6) {
         number = c.integer("to", 0);

@@ -20,12 +20,10 @@ namespace {
 
 std::vector<value> run_concat(call const& c)
 {
-    if (!c.has_attribute("axis") && c.opset() >= 4)
-        throw runner_error("its attribute 'axis' is missing");
     std::vector<tensor> parts;
     for (std::size_t i = 0; i < c.input_count(); ++i)
         parts.push_back(c.tensor_at(i));
-    return {concatenated(parts, c.integer("axis", 1))};
+    return {concatenated(parts, c.integer("axis", 1))}; // from opset 4 on it is given
 }
 
 types concat_type(typing const& node)
@@ -81,7 +79,7 @@ std::vector<xloom::dim> part_dims(typing const& node, xloom::dim const& whole)
     auto const is_length = [](std::int64_t part) { return part >= 0; };
     if (given && given->size() == dims.size() && std::all_of(given->begin(), given->end(), is_length)) {
         dims.assign(given->begin(), given->end());
-    } else if (!given && !node.has(1) && whole.has_value() && !dims.empty()) {
+    } else if (!given && !node.has(1) && whole.has_value()) {
         auto const length = static_cast<std::size_t>(whole.value());
         if (node.opset() >= 18 || length % dims.size() == 0)
             for (std::size_t k = 0; k < dims.size(); ++k)

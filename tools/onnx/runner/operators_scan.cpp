@@ -54,8 +54,6 @@ std::vector<value> scan(graph const& body, scope const& around, scan_operands co
     require_count(operands.input_directions, M, "scan_input_directions");
     require_count(operands.output_axes, outputs.count(), "scan_output_axes");
     require_count(operands.output_directions, outputs.count(), "scan_output_directions");
-    if (M == 0)
-        throw runner_error("it has no scan inputs");
     tensors inputs;
     for (std::size_t i = 0; i < M; ++i) {
         tensor const& input = operands.inputs[i];
@@ -103,10 +101,10 @@ std::vector<value> scan_batched(call const& node, std::size_t M)
     tensors operands;
     for (std::size_t i = 1; i < node.input_count(); ++i)
         operands.push_back(node.tensor_at(i));
-    if (operands.empty())
-        throw runner_error("it has no inputs");
-    std::size_t const batch = leading_dim(operands[0]),
-                      T = M == 0 ? 0 : leading_dim(drop_leading(operands[N], 0));
+    std::size_t const batch = leading_dim(operands[0]);
+    if (batch == 0)
+        throw runner_error("the batch is empty, so the shapes of the outputs are unknown");
+    std::size_t const T = leading_dim(drop_leading(operands[N], 0));
     reservation const enough(batch * sizeof(tensors));
     std::vector<std::int64_t> lengths(batch, static_cast<std::int64_t>(T));
     if (node.has(0))
@@ -136,8 +134,6 @@ std::vector<value> scan_batched(call const& node, std::size_t M)
             results[k] = pad_leading(results[k], T);
         rows.push_back(results);
     }
-    if (batch == 0)
-        throw runner_error("the batch is empty, so the shapes of the outputs are unknown");
     std::vector<value> all;
     for (std::size_t k = 0; k < rows[0].size(); ++k) {
         tensors column;
@@ -150,9 +146,12 @@ std::vector<value> scan_batched(call const& node, std::size_t M)
 
 std::vector<value> scan(call const& node)
 {
-    auto const M = static_cast<std::size_t>(std::max<std::int64_t>(node.integer("num_scan_inputs", -1), 0));
-    if (node.integer("num_scan_inputs", -1) < 0 || M > node.input_count() - (node.opset() < 9 ? 1 : 0))
+    std::int64_t const given = node.integer("num_scan_inputs", 0);
+    auto const M = static_cast<std::size_t>(given);
+    if (given < 0 || M > node.input_count() - (node.opset() < 9 ? 1 : 0))
         throw runner_error("num_scan_inputs must be given, and no larger than the number of its inputs");
+    if (M == 0)
+        throw runner_error("it has no scan inputs");
     if (node.opset() < 9)
         return scan_batched(node, M);
     scan_operands operands;

@@ -148,10 +148,7 @@ types squeeze_type(typing const& node)
 std::vector<value> run_unsqueeze(call const& c)
 {
     tensor const& x = c.tensor_at(0);
-    auto const axes = named_axes(c, 13);
-    if (!axes)
-        throw runner_error("its axes are missing");
-    return {x.reshaped(xloom_onnx::unsqueeze_shape(x.shape(), *axes))};
+    return {x.reshaped(xloom_onnx::unsqueeze_shape(x.shape(), named_axes(c, 13).value()))};
 }
 
 types unsqueeze_type(typing const& node)

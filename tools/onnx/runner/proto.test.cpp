@@ -5,11 +5,13 @@
 #include <cstdint>
 #include <initializer_list>
 #include <limits>
+#include <sstream>
 #include <string>
 #include <type_traits>
 #include <vector>
 
 #include <doctest/doctest.h>
+#include <onnx/onnx-data_pb.h>
 
 #include "compare.hpp"
 #include "proto.hpp"
@@ -260,4 +262,61 @@ TEST_CASE("no element type, external data, segments")
     auto part = raw(element_type::uint8, {1}, {1});
     part.mutable_segment()->set_begin(0);
     CHECK(complaint(part) == "the tensor 'w' is a segment of another one, which is not implemented");
+}
+
+TEST_CASE("a recorded value is read as the type that the graph declares")
+{
+    onnx::TypeProto of_anything, of_tensor, of_sequence, of_optional, of_map;
+    (void)of_tensor.mutable_tensor_type(), (void)of_sequence.mutable_sequence_type(),
+        (void)of_optional.mutable_optional_type(), (void)of_map.mutable_map_type();
+    auto const read = [](auto const& message, onnx::TypeProto const& type) {
+        std::istringstream file(message.SerializeAsString());
+        try {
+            recorded_value const found = read_recorded(file, "a/input_0.pb", type);
+            return found.name + " = " + describe(found.held);
+        } catch (runner_error const& error) {
+            return std::string(error.what());
+        }
+    };
+    onnx::TensorProto const w = raw(element_type::uint8, {2}, {7, 8});
+    CHECK(read(w, of_anything) == "w = uint8[2]");
+    CHECK(read(w, of_tensor) == "w = uint8[2]");
+    CHECK(read(w, of_map) == "sparse tensors, maps and opaque types are not implemented");
+    CHECK(read(raw(element_type::uint8, {3}, {7}), of_tensor) ==
+          "a/input_0.pb: the tensor 'w' is uint8[3] and needs 3 bytes, but has 1");
+
+    onnx::SequenceProto tensors, sequences, optionals, mixed, sparse, maps;
+    tensors.set_name("s");
+    *tensors.add_tensor_values() = w;
+    *tensors.add_tensor_values() = w;
+    CHECK(read(tensors, of_sequence) == "s = sequence of 2");
+    *sequences.add_sequence_values() = tensors;
+    CHECK(read(sequences, of_sequence) == " = sequence of 1");
+    *optionals.add_optional_values()->mutable_tensor_value() = w;
+    CHECK(read(optionals, of_sequence) == " = sequence of 1");
+    mixed = tensors;
+    *mixed.add_sequence_values() = tensors;
+    CHECK(read(mixed, of_sequence) == "a/input_0.pb: the sequence 's' has elements of several kinds");
+    (void)sparse.add_sparse_tensor_values(), (void)maps.add_map_values();
+    CHECK(read(sparse, of_sequence) == "sparse tensors and maps are not implemented");
+    CHECK(read(maps, of_sequence) == "sparse tensors and maps are not implemented");
+
+    onnx::OptionalProto none, tensor, sequence, optional, sparse_tensor, map;
+    none.set_name("o");
+    CHECK(read(none, of_optional) == "o = empty optional");
+    *tensor.mutable_tensor_value() = w;
+    CHECK(read(tensor, of_optional) == " = optional uint8[2]");
+    *sequence.mutable_sequence_value() = tensors;
+    CHECK(read(sequence, of_optional) == " = optional sequence of 2");
+    *optional.mutable_optional_value() = tensor;
+    CHECK(read(optional, of_optional) == " = optional optional uint8[2]");
+    (void)sparse_tensor.mutable_sparse_tensor_value(), (void)map.mutable_map_value();
+    CHECK(read(sparse_tensor, of_optional) == "sparse tensors and maps are not implemented");
+    CHECK(read(map, of_optional) == "sparse tensors and maps are not implemented");
+
+    std::istringstream damaged("no message");
+    CHECK_THROWS_WITH_AS(read_recorded(damaged, "a/input_0.pb", of_sequence),
+        "the file a/input_0.pb is no sequence of ONNX, or a damaged one", runner_error);
+    CHECK_THROWS_WITH_AS(
+        read_recorded("nowhere.pb", of_tensor), "the file nowhere.pb cannot be opened", runner_error);
 }
