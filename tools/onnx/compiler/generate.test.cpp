@@ -389,6 +389,18 @@ TEST_CASE("sequences and optionals: what is given and what is not")
     }
 }
 
+TEST_CASE("SequenceMap of two sequences, of whose outputs one is read")
+{
+    std::string const text = header_of(
+        "g (float[N] x) => (y) { s = SequenceConstruct(x, x) t = SequenceConstruct(x, x) y, z = "
+        "SequenceMap(s, t)"
+        "<body = b (float[N] p, float[N] q) => (float[N] u, float[N] v) { u = Add(p, q) v = Exp(p) }> }");
+    CHECK(has(text, "xloom_onnx::require_length(t, s.size());"));
+    CHECK(has(text, "results.y.resize(s.size());"));
+    CHECK(has(text, "s[position], t[position], "));
+    CHECK_FALSE(has(text, "exp("));
+}
+
 TEST_CASE("quantization, MatMulInteger and ConvTranspose are one call")
 {
     CHECK(has(
@@ -728,6 +740,10 @@ TEST_CASE("Reshape, Squeeze, Unsqueeze, Flatten and Slice of each version")
             "g (string[2, 3] x) => (string[1, 6] y) { r = Flatten<axis = 0>(x) y = Transpose<perm = [0, "
             "1]>(r) }",
             "flatten_into(x, r, 0);"},
+        {13,
+            "g (float[1] x) => (float y) { d = Constant<value = int64[0] {}>() r = Reshape(x, d) y = Exp(r) "
+            "}",
+            "reshape_into(x, {}, r);"},
         {13, "g (float[2, 3] x) => (float[2, 3] y) { r = Flatten(x) y = Tanh(r) }",
             "xloom_onnx::flattened<2>(x)"},
         {9,
@@ -873,6 +889,7 @@ TEST_CASE("If: values that are outputs twice, conditions of one item and of anot
     auto const code = [](std::string const& outputs, std::string const& condition) {
         return header_of("g (float[2] s, bool[1] c) => (" + outputs +
                          ") { k = Constant<value = bool[1] {1}>() "
+                         "never = Constant<value = bool {0}>() two = Constant<value = bool[2] {1, 0}>() "
                          "x, y = If(" +
                          condition +
                          ")<then_branch = t () => (p, p) { p = Exp(s) }, "
@@ -886,6 +903,8 @@ TEST_CASE("If: values that are outputs twice, conditions of one item and of anot
     CHECK(has(last, "return xloom_onnx::exp(s_i); }, s, results.y);"));
     CHECK_FALSE(has(last, "neg"));
     CHECK_FALSE(has(code("y", "k"), "if ("));
+    CHECK(has(code("y", "never"), "return xloom_onnx::abs(s_i); }, s, results.y);"));
+    CHECK(has(code("y", "two"), "if (xloom_onnx::only_item(two)) {"));
     CHECK(refusal_of("g (float[2] s) => (float[2] y) { k = Constant<value_int = 1>() y = If(k)<then_branch = "
                      "t () => (p) "
                      "{ p = Exp(s) }, else_branch = e () => (q) { q = Neg(s) }> }",
@@ -925,16 +944,26 @@ TEST_CASE("states of a Loop or Scan that become each other, an outer value or a 
     CHECK(has(
         loop("float[2]", "e = Constant<value = bool {0}>() w = Neg(u) x = Neg(v)", "n, c"), "return false;"));
     auto const with = [](std::string const& condition, std::string const& number) {
-        return header_of("g (int64 n, bool a) => (bool y, int64[A] z) { k = Constant<value = " + condition +
-                         ">() y, z = Loop(n, k, a)<body = l (int64" + number +
-                         " i, bool d, bool u) => (bool e, bool w, int64" + number +
-                         " o) { e = Identity(u) w = Not(u) o = Neg(i) }> }");
+        return header_of(
+            "g (int64 n, bool a) => (bool y, int64[A" + std::string(number.empty() ? "" : ", 1") +
+            "] z) { k = Constant<value = " + condition + ">() y, z = Loop(n, k, a)<body = l (int64" + number +
+            " i, bool d, bool u) => (bool e, bool w, int64" + number +
+            " o) { e = Identity(u) w = Not(u) o = Neg(i) }> }");
     };
     CHECK(has(with("bool {0}", ""), "{.max_trip_count = n, .cond = false}"));
     CHECK(has(with("bool[2] {1, 1}", ""), ".cond = xloom_onnx::only_item(k)}"));
     CHECK(has(with("bool {1}", ""), "{.max_trip_count = n}"));
     CHECK(has(with("bool {1}", ""), "bool const continues = u;"));
     CHECK(has(with("bool {1}", ""), "return continues;"));
+    CHECK(has(with("bool {1}", "[1]"), "xloom_onnx::copy_into(i, {1}, i_2);"));
+    // Without M a scan output grows.
+    std::string const strings =
+        header_of("g (bool c, string s) => (bool[A] y) { u, z = Loop(omitted, c, s)<body = l "
+                  "(int64 i, bool d, string v) => (bool e, string w, string o) { e = Identity(d) "
+                  "w = Identity(v) o = Identity(v) }> y = Equal(z, z) }",
+            {}, 19);
+    CHECK(has(strings, "xloom_onnx::growing_stack<std::string, 0> "));
+    CHECK(has(strings, "_stack.copy_to(z);"));
 }
 
 TEST_CASE("a Scan's second directions and outputs, and its axes of outputs alone")
@@ -1391,6 +1420,8 @@ TEST_CASE("fixed values have the declared element type and shape")
     CHECK_THROWS_WITH_AS(with("float[N, M]", "1"), doctest::Contains("--shape"), runner::runner_error);
     CHECK_THROWS_WITH_AS(with("string", "a"), doctest::Contains("'b'"), runner::runner_error);
     CHECK_THROWS_WITH_AS(with("float", "1,"), doctest::Contains("items"), runner::runner_error);
+    CHECK_THROWS_WITH_AS(with("float[2, M]", "1,2,3"),
+        "the value of the input 'b': its shape [2, M] does not have 3 items", runner::runner_error);
     CHECK(has(with("bool[4]", "true,1,false,0"), "{1.0F, 1.0F, 0.0F, 0.0F}"));
     CHECK_THROWS_WITH_AS(
         with("bool", "2"), "the value of the input 'b': '2' is no bool", runner::runner_error);
@@ -1404,9 +1435,12 @@ TEST_CASE("fixed values have the declared element type and shape")
     CHECK_THROWS_WITH_AS(header_of("g (float[2] x) => (float[2] y) { y = Exp(x) }", chosen),
         "the model has no tensor as its input 'z'", runner::runner_error);
     // Of unknown rank: one item is a scalar, several are a list.
-    onnx::GraphProto open = runner::graph_of("g (float[2] x, float b) => (float[2] y) { y = Add(x, b) }");
+    onnx::GraphProto open =
+        runner::graph_of("g (float[2] x, float b) => (float[2] y, float z) { y = Add(x, b) z = Neg(b) }");
     open.mutable_input(1)->mutable_type()->mutable_tensor_type()->clear_shape();
-    for (auto const& [items, part] : {std::pair{"7", "return x_i + 7.0F;"}, {"7,8", "{7.0F, 8.0F}"}}) {
+    open.mutable_output(1)->mutable_type()->mutable_tensor_type()->clear_shape();
+    for (auto const& [items, part] :
+        {std::pair{"7", "        float z{};"}, {"7,8", "        xt::xtensor<float, 1> z{};"}}) {
         chosen.values = {{"b", items}};
         CHECK(has(compiler::generate(runner::model_of(open), chosen).header, part));
     }
