@@ -297,7 +297,6 @@ TEST_CASE("weights of a product are packed where they are constant floats, else 
              {"float", "Gemm(x, w, x)", "gemm_into(x, w, x, results.y, {}, scratch);"},
              {"float", "Gemm<transA = 1>(x, w)", "gemm_into(x, w, results.y, {.transA = true}, scratch);"},
          }) {
-        CAPTURE(node);
         std::string const text =
             header_of("g (" + std::string(type) + "[2, 2] x) => (y) { " + constants + "y = " + node + " }");
         CHECK_MESSAGE(has(text, part), text);
@@ -383,7 +382,6 @@ TEST_CASE("sequences and optionals: what is given and what is not")
                 "xt::noalias(results.y) = xloom_onnx::optional_get_element(o);"},
             {"float[N] x", "y = OptionalGetElement(x)", "xt::noalias(results.y) = x;"},
         }) {
-        CAPTURE(nodes);
         std::string const text = code(inputs, nodes);
         CHECK_MESSAGE(has(text, part), text);
     }
@@ -1071,13 +1069,12 @@ TEST_CASE("constants of one item are literals of their type")
              {"uint64", 13, "std::uint64_t{5U}"}, {"float", 1, "5.0F"}, {"double", 11, "5.0"},
              {"float16", 10, "xloom::float16::from_bits(0x4500)"},
              {"bfloat16", 16, "xloom::bfloat16::from_bits(0x40a0)"}}) {
-        CAPTURE(type);
         std::string const text = header_of("g (" + std::string(type) +
                                                "[2] x) => (bool[2] y) { five = Constant<value_int = 5>() "
                                                "c = Cast<to = " +
                                                std::to_string(number) + ">(five) y = Equal(x, c) }",
             {}, 19);
-        CHECK(has(text, "xloom_onnx::equal(x_i, " + std::string(literal) + ")"));
+        CHECK_MESSAGE(has(text, "xloom_onnx::equal(x_i, " + std::string(literal) + ")"), text);
     }
     CHECK(has(header_of("g (bool[2] x) => (bool[2] y) { c = Constant<value = bool {1}>() y = Equal(x, c) }"),
         "xloom_onnx::equal(x_i, true)"));
