@@ -119,7 +119,8 @@ TEST_CASE("team: a part that a member has not begun is the leader's, who waits f
         std::thread::id const leader = std::this_thread::get_id();
         std::atomic<bool> is_held = false;
         std::thread::id ran[3];
-        // Part 0 is the leader's. Once the other thread is in part 1 or 2, it stays there, and the leader runs the third one.
+        // Part 0 is the leader's. Once the other thread is in part 1 or 2, it stays there, and the leader
+        // runs the third one.
         team.for_each(3, [&](std::size_t part) {
             ran[part] = std::this_thread::get_id();
             if (ran[part] != leader) {
