@@ -31520,7 +31520,7 @@ struct whole_vectors {
     }
 };
 
-/// Fewer neighbours than a vector has; its other lanes have one value.
+/// As many neighbours as there are, by masks; the other lanes of the last vector have one value.
 struct partial_vectors {
     std::size_t neighbours;
 
@@ -31540,8 +31540,8 @@ struct partial_vectors {
 
 /// Neighbours in whole vectors and a partial one behind them.
 ///
-/// Why not masks for all: on AMD's processors a masked access whose page is not in the TLB takes as long as
-/// hundreds of others (Zen 5).
+/// Why not masks for all: on a Zen 5 a masked access that crosses cache lines takes about twice as long as
+/// another one where the lines come from memory.
 struct whole_and_partial_vectors {
     std::size_t neighbours;
 

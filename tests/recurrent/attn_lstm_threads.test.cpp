@@ -66,8 +66,8 @@ TEST_CASE("attn_lstm: the columns of one row's products on any number of threads
             CHECK(have_same_bits(
                 call_attn_lstm(in, {}, bahdanau(), threads_or_backwards{threads, is_backwards, &parts}),
                 expected));
-            CHECK(
-                parts == std::min<std::size_t>(threads, 2)); // 2^17 multiply-adds of R are worth two threads
+            // 2^17 multiply-adds of R are worth two threads.
+            CHECK(parts == std::min<std::size_t>(threads, 2));
         }
 }
 
