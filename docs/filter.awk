@@ -45,7 +45,7 @@ BEGIN {
     belong("storage_types", "core/cast core/element_type_of core/float_format core/float_rounding core/small_float core/small_int")
 }
 
-function is_there(operator,    rooms, list, i, file, line) {
+function is_there(operator,    topics, list, i, file, line) {
     if (!(operator in known)) {
         known[operator] = 0
         split("control_flow indexing parallel recurrent gradients ranks", list, " ")

@@ -4882,7 +4882,7 @@ inline constexpr write_back write_back_for =
 // The operands of a scan: what their types must be, how long they are, and cursors over their elements.
 
 // ==== xloom/detail/tensor/requirements.hpp ====
-// Requirements on the types of operands that operators of all rooms share, by the operand's role.
+// Requirements on the types of operands that operators of all topics share, by the operand's role.
 
 // ==== xloom/detail/tensor/operands.hpp ====
 // The operands of a call: inputs evaluated into memory, shapes and memory blocks.
@@ -17754,7 +17754,7 @@ std::size_t row_groups(Policy const& policy, recurrent_widths const& widths, bat
     std::size_t const threads = std::max<std::size_t>(policy.concurrency(), 1);
     std::size_t const useful = batch.T * batch.N * widths.D * products_per_step / tuning::products_per_thread;
     std::size_t const parts = (std::min)(threads, std::max<std::size_t>(useful, 1));
-    return std::clamp<std::size_t>((parts + widths.D - 1) / widths.D, 1, std::max<std::size_t>(batch.N, 1));
+    return std::clamp<std::size_t>(ceil_div(parts, widths.D), 1, std::max<std::size_t>(batch.N, 1));
 }
 
 /// Sorts the rows of a batch by descending length, so that the active rows are always the first ones.
@@ -21405,7 +21405,7 @@ private:
 
         part_memory(backward_runner const& runner, std::size_t group, kernel::arena<T>& memory)
             : cell(runner.states_.cell(
-                  group, runner.groups_, (runner.o_.batch.N + runner.groups_ - 1) / runner.groups_, memory)),
+                  group, runner.groups_, ceil_div(runner.o_.batch.N, runner.groups_), memory)),
               row(memory.take(runner.longest_row())),
               pack(memory.take(runner.most_, kernel::pack_items<T>(1, runner.stride_))),
               sums(memory.take(tuning::rows_per_product, kernel::row_stride<T>(runner.o_.widths.I))),
@@ -23386,7 +23386,6 @@ void check_conv_vjp(std::string_view op, conv_call<Item> const& call,
 ///           processor can.
 /// Cost      the forward pass with silu, and 2 B C L k multiply-adds. Memory: 32 (L + 3 k) numbers for each
 ///           thread, or a little more, which are allocated unless a workspace is given that is large enough.
-/// Real time with a workspace, on one thread, after a call of the same sizes.
 /// Source    ONNX CausalConvWithState-27, derived.
 /// Example
 /// ```cpp
@@ -42780,6 +42779,7 @@ auto cumulative_sum(X const& x, Options&& options = {}, Env&&... env)
 /// Computes cumulative_sum into the caller's y, which may be x itself.
 ///
 /// Errors    as cumulative_sum, before the first write; overlap_error: y overlaps x and is another tensor.
+/// Real time on one thread, after a call of the same sizes. Not with lazy operands.
 template <class X, class Y, class Options = cumulative_options, class... Env>
 void cumulative_sum_into(X const& x, Y&& y, Options&& options = {}, Env&&... env)
 {
@@ -42801,7 +42801,7 @@ auto cumulative_prod(X const& x, Options&& options = {}, Env&&... env)
         "xloom::cumulative_prod", reduce_mul, x, std::forward<Options>(options), std::forward<Env>(env)...);
 }
 
-/// Computes cumulative_prod into the caller's y, which may be x itself.
+/// Computes cumulative_prod into the caller's y, which may be x itself; all else as cumulative_sum_into.
 template <class X, class Y, class Options = cumulative_options, class... Env>
 void cumulative_prod_into(X const& x, Y&& y, Options&& options = {}, Env&&... env)
 {
@@ -46581,7 +46581,7 @@ public:
           to_(enable_tensor<bare<Sum>>::data(sum), detail::layout_of(sum)),
           elements_(element_count(detail::shape_of(sum)))
     {
-        std::size_t const share = (elements_ + ranks_.size() - 1) / ranks_.size();
+        std::size_t const share = ceil_div(elements_, ranks_.size());
         per_round_ = std::clamp<std::size_t>(
             part.buffer_bytes() / sizeof(T) / (2 * part.length() + 1), 1, (std::max)(share, std::size_t{1}));
     }

@@ -10,7 +10,7 @@
 #include <xloom/indexing/gather_nd.hpp>
 #include <xloom/indexing/scatter_nd.hpp>
 #include <xloom/indexing/tensor_scatter.hpp>
-#include <xloom/parallel/associative_scan.hpp>
+#include <xloom/parallel/cumulative.hpp>
 #include <xloom/parallel/linear_recurrence.hpp>
 #include <xloom/types.hpp>
 
@@ -95,7 +95,7 @@ TEST_CASE("loop_into of numbers and of contiguous elements")
     CHECK(y(7, 4) > 1);
 }
 
-TEST_CASE("linear_recurrence_into and associative_scan_into along each axis")
+TEST_CASE("linear_recurrence_into, associative_scan_into and its cumulative operators along each axis")
 {
     matrix const a = 0.5f * xt::ones<float>({300, 21}), b = xt::ones<float>({300, 21});
     matrix h = b;
@@ -106,6 +106,10 @@ TEST_CASE("linear_recurrence_into and associative_scan_into along each axis")
         steady::check(calls / 10, [&] { associative_scan_into(reduction::add, b, h, {.axis = axis}); });
         CHECK(h(299, 20) > 1);
         steady::check(calls / 10, [&] { associative_scan_into(larger, b, h, {.axis = axis}); });
+        CHECK(h(299, 20) == 1);
+        steady::check(calls / 10, [&] { cumulative_sum_into(b, h, {.axis = axis, .exclusive = true}); });
+        CHECK(h(299, 20) == (axis == 0 ? 299 : 20));
+        steady::check(calls / 10, [&] { cumulative_prod_into(b, h, {.axis = axis}); });
         CHECK(h(299, 20) == 1);
     }
 }

@@ -1,7 +1,7 @@
 # Checks the includes of every header below INCLUDE_DIR against the layers:
 #
 #     std <- detail/core <- infer, detail/kernel <- detail/check <- detail/tensor (+ xtensor)
-#         <- detail/{scan,indexed,recurrent,prefix} <- the operators, ROOM/NAME.hpp <- ROOM.hpp <- xloom.hpp
+#         <- detail/{scan,indexed,recurrent,prefix} <- the operators, TOPIC/NAME.hpp <- TOPIC.hpp <- xloom.hpp
 #
 # types.hpp may include detail/core, tensor.hpp and kernels.hpp the layers up to detail/tensor and these three; no other header but xloom.hpp
 # includes them.
@@ -17,14 +17,14 @@ foreach(family scan indexed recurrent prefix)
   set(${family}_may "core|check|kernel|tensor|${family}")
 endforeach()
 set(operator_may "core|check|kernel|tensor|scan|indexed|recurrent|prefix")
-# An operator may build on operators of these rooms.
-set(rooms_control_flow "control_flow")
-set(rooms_indexing "indexing")
-set(rooms_parallel "parallel")
-set(rooms_recurrent "recurrent")
-set(rooms_gradients "gradients|control_flow|indexing|parallel|recurrent")
-set(rooms_ranks "ranks|indexing|parallel")
-set(rooms_interop "none")
+# An operator may build on operators of these topics.
+set(topics_control_flow "control_flow")
+set(topics_indexing "indexing")
+set(topics_parallel "parallel")
+set(topics_recurrent "recurrent")
+set(topics_gradients "gradients|control_flow|indexing|parallel|recurrent")
+set(topics_ranks "ranks|indexing|parallel")
+set(topics_interop "none")
 
 # Headers of other libraries, and who may include them.
 set(foreign
@@ -65,9 +65,9 @@ foreach(header IN LISTS headers)
   elseif(header STREQUAL "xloom/xloom.hpp")
     set(allowed "^xloom/[a-z_]+\\.hpp$|^xloom/interop/|^xloom/ranks/mpi\\.hpp$")
   elseif(header MATCHES "^xloom/([a-z_]+)/[a-z_]+\\.hpp$")
-    set(allowed "^xloom/detail/(${operator_may})/|^xloom/(${rooms_${CMAKE_MATCH_1}})/")
-    if(NOT DEFINED rooms_${CMAKE_MATCH_1})
-      fault("${header} belongs to no known room")
+    set(allowed "^xloom/detail/(${operator_may})/|^xloom/(${topics_${CMAKE_MATCH_1}})/")
+    if(NOT DEFINED topics_${CMAKE_MATCH_1})
+      fault("${header} belongs to no known topic")
     endif()
   elseif(header MATCHES "^xloom/([a-z_]+)\\.hpp$")
     set(allowed "^xloom/${CMAKE_MATCH_1}/")

@@ -1,6 +1,6 @@
-# Every public header include/xloom/ROOM/NAME.hpp has
+# Every public header include/xloom/TOPIC/NAME.hpp has
 #
-#     test        tests/ROOM/NAME.test.cpp
+#     test        tests/TOPIC/NAME.test.cpp
 #     benchmark   benchmarks/NAME.bench.cpp
 #     example     a file below examples/ or tools/ that includes it
 #

@@ -81,7 +81,6 @@ void check_conv_vjp(std::string_view op, conv_call<Item> const& call,
 ///           processor can.
 /// Cost      the forward pass with silu, and 2 B C L k multiply-adds. Memory: 32 (L + 3 k) numbers for each
 ///           thread, or a little more, which are allocated unless a workspace is given that is large enough.
-/// Real time with a workspace, on one thread, after a call of the same sizes.
 /// Source    ONNX CausalConvWithState-27, derived.
 /// Example
 /// ```cpp

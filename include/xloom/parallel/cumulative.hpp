@@ -43,6 +43,7 @@ auto cumulative_sum(X const& x, Options&& options = {}, Env&&... env)
 /// Computes cumulative_sum into the caller's y, which may be x itself.
 ///
 /// Errors    as cumulative_sum, before the first write; overlap_error: y overlaps x and is another tensor.
+/// Real time on one thread, after a call of the same sizes. Not with lazy operands.
 template <class X, class Y, class Options = cumulative_options, class... Env>
 void cumulative_sum_into(X const& x, Y&& y, Options&& options = {}, Env&&... env)
 {
@@ -64,7 +65,7 @@ auto cumulative_prod(X const& x, Options&& options = {}, Env&&... env)
         "xloom::cumulative_prod", reduce_mul, x, std::forward<Options>(options), std::forward<Env>(env)...);
 }
 
-/// Computes cumulative_prod into the caller's y, which may be x itself.
+/// Computes cumulative_prod into the caller's y, which may be x itself; all else as cumulative_sum_into.
 template <class X, class Y, class Options = cumulative_options, class... Env>
 void cumulative_prod_into(X const& x, Y&& y, Options&& options = {}, Env&&... env)
 {

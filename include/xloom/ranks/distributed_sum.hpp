@@ -11,6 +11,7 @@
 #include <type_traits>
 
 #include <xloom/detail/core/aligned_vector.hpp>
+#include <xloom/detail/core/ceil.hpp>
 #include <xloom/detail/core/distributed_axis.hpp>
 #include <xloom/detail/core/policy.hpp>
 #include <xloom/detail/indexed/indexed_operands.hpp>
@@ -69,7 +70,7 @@ public:
           to_(enable_tensor<bare<Sum>>::data(sum), detail::layout_of(sum)),
           elements_(element_count(detail::shape_of(sum)))
     {
-        std::size_t const share = (elements_ + ranks_.size() - 1) / ranks_.size();
+        std::size_t const share = ceil_div(elements_, ranks_.size());
         per_round_ = std::clamp<std::size_t>(
             part.buffer_bytes() / sizeof(T) / (2 * part.length() + 1), 1, (std::max)(share, std::size_t{1}));
     }

@@ -11,6 +11,7 @@
 #include <array>
 #include <cstddef>
 
+#include <xloom/detail/core/ceil.hpp>
 #include <xloom/detail/core/flush_subnormals.hpp>
 #include <xloom/detail/core/policy.hpp>
 #include <xloom/detail/core/tuning.hpp>
@@ -132,7 +133,7 @@ private:
 
         part_memory(backward_runner const& runner, std::size_t group, kernel::arena<T>& memory)
             : cell(runner.states_.cell(
-                  group, runner.groups_, (runner.o_.batch.N + runner.groups_ - 1) / runner.groups_, memory)),
+                  group, runner.groups_, ceil_div(runner.o_.batch.N, runner.groups_), memory)),
               row(memory.take(runner.longest_row())),
               pack(memory.take(runner.most_, kernel::pack_items<T>(1, runner.stride_))),
               sums(memory.take(tuning::rows_per_product, kernel::row_stride<T>(runner.o_.widths.I))),

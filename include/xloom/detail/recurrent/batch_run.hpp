@@ -9,6 +9,7 @@
 
 #include <xloom/detail/check/recurrent.hpp>
 #include <xloom/detail/core/cast.hpp>
+#include <xloom/detail/core/ceil.hpp>
 #include <xloom/detail/core/flush_subnormals.hpp>
 #include <xloom/detail/core/policy.hpp>
 #include <xloom/detail/core/team.hpp>
@@ -156,7 +157,7 @@ std::size_t row_groups(Policy const& policy, recurrent_widths const& widths, bat
     std::size_t const threads = std::max<std::size_t>(policy.concurrency(), 1);
     std::size_t const useful = batch.T * batch.N * widths.D * products_per_step / tuning::products_per_thread;
     std::size_t const parts = (std::min)(threads, std::max<std::size_t>(useful, 1));
-    return std::clamp<std::size_t>((parts + widths.D - 1) / widths.D, 1, std::max<std::size_t>(batch.N, 1));
+    return std::clamp<std::size_t>(ceil_div(parts, widths.D), 1, std::max<std::size_t>(batch.N, 1));
 }
 
 /// Sorts the rows of a batch by descending length, so that the active rows are always the first ones.

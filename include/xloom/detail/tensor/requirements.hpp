@@ -1,5 +1,5 @@
 #pragma once
-// Requirements on the types of operands that operators of all rooms share, by the operand's role.
+// Requirements on the types of operands that operators of all topics share, by the operand's role.
 
 #include <type_traits>
 
