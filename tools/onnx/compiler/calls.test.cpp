@@ -1,0 +1,519 @@
+// The calls that nodes become in generated headers.
+
+#include <string>
+#include <utility>
+
+#include <doctest/doctest.h>
+
+#include "code_of.hpp"
+
+namespace compiler {
+namespace {
+
+using runner::runner_error;
+
+TEST_CASE("pools, normalization, PRelu and OneHot are one call")
+{
+    CHECK(has(
+        header_of(
+            "g (float[1, 2, 4, 4] x) => (float[1, 2, 2, 2] y) { y = MaxPool<kernel_shape = [2, 2], strides = "
+            "[2, 2], auto_pad = \"SAME_LOWER\">(x) }"),
+        "xloom_onnx::max_pool_into(x, results.y, {.strides = {2, 2}, .auto_pad = "
+        "xloom_onnx::auto_pad::same_lower, "
+        ".kernel_shape = {2, 2}}, scratch);"));
+    CHECK(has(header_of("g (float[1, 2, 4] x) => (int64[1, 2, 3] i) { y, i = MaxPool<kernel_shape = [2], "
+                        "storage_order = 1>(x) }"),
+        "xloom_onnx::max_pool_with_indices_into(x, largest, results.i, {.kernel_shape = {2}, .column_major = "
+        "true});"));
+    std::string const channels =
+        header_of("g (float[1, 2, 4] x, float[2] s) => (float[1, 2, 4] y) { y = PRelu(x, s) }", {}, 6);
+    CHECK(has(channels, "xloom_onnx::prelu_into(x, xloom_onnx::with_trailing_axes(s, 1), results.y);"));
+    CHECK(has(header_of("g (int64[3] i, float d, float[2] v) => (float[3, N] y) { y = OneHot(i, d, v) }"),
+        "xloom_onnx::one_hot_into(i, xloom_onnx::cast_item<std::int64_t>(d), v, results.y);"));
+    CHECK(
+        has(header_of(
+                "g (float[1, 2] x, float[2] p) => (float[1, 2] y) { y = BatchNormalization(x, p, p, p, p) }"),
+            "xloom_onnx::batch_normalization_into(x, p, p, p, p, results.y, {.epsilon = "));
+    CHECK(
+        has(header_of("g (float[1, 2] x, float[2] s) => (float[1, 1] m) { y, m = LayerNormalization(x, s) }"),
+            "layer_normalization_with_moments_into(x, s, std::nullopt, unused, results.m, unused"));
+    CHECK(has(header_of("g (float[1, 2] x, double[2] s) => (double[1, 2] y) { y = RMSNormalization<axis = 0, "
+                        "epsilon = 0.5>(x, s) }",
+                  {}, 23),
+        "xloom_onnx::rms_normalization_into(x, s, results.y, {.axis = 0, .epsilon = 0.5});"));
+    CHECK(has(header_of("g (string[2, 3] x) => (int64[2, N] y) { y = NonZero(x) }"),
+        "xloom_onnx::nonzero_into(x, results.y);"));
+    CHECK(
+        has(header_of("g (float[2, 3] x, int64[1] k) => (int64[2, N] i) { y, i = TopK<largest = 0>(x, k) }"),
+            "results.i, {.largest = false}, scratch);"));
+    CHECK(has(header_of("g (float[2, 3] x) => (float[1, 3] y) { y, i = TopK<k = 1, axis = 0>(x) }", {}, 9),
+        "xloom_onnx::top_k_into(x, 1, results.y, unused, {.axis = 0}, scratch);"));
+    CHECK(has(header_of("g (float[2, 3] x) => (float[3] y) { s = Constant<value = float {2}>() "
+                        "y = Einsum<equation = \"ij, -> j\">(x, s) }"),
+        "xloom_onnx::einsum_into(\"ij, -> j\", std::forward_as_tuple(x, 2.0F), results.y, scratch);"));
+    std::string const dropout =
+        header_of("g (float[2] x, bool t) => (float[2] y, bool[2] m) { y, m = Dropout(x) }");
+    CHECK(has(dropout, "xloom_onnx::map_into([](float const&) { return true; }, x, results.m);"));
+    CHECK_THROWS_WITH_AS(
+        header_of("g (float[2] x, float r, bool t) => (float[2] y) { y = Dropout(x, r, t) }"),
+        doctest::Contains("training_mode that is not false is not implemented"), runner_error);
+    CHECK_THROWS_WITH_AS(header_of("g (float[1, 2] x, float[2] p) => (float[1, 2] y) { y, m, v = "
+                                   "BatchNormalization<training_mode = 1>(x, p, p, p, p) }"),
+        doctest::Contains("in training (training_mode = 1) is not implemented"), runner_error);
+}
+
+TEST_CASE("Shape, Trilu and Tile pass what their version has")
+{
+    check_code({
+        {14, "g (float[2, N] x) => (int64[2] y) { y = Shape(x) }", "shape_into(x, results.y);"},
+        {15, "g (float[2, N] x) => (int64[1] y) { y = Shape<start = 1>(x) }",
+            "shape_into(x, results.y, {.start = 1});"},
+        {15, "g (float[N, 2] x) => (int64[1] y) { y = Shape<end = -1>(x) }",
+            "shape_into(x, results.y, {.end = -1});"},
+        {14, "g (float[2, 3] x) => (float[2, 3] y) { y = Trilu(x) }", "trilu_into(x, 0, results.y);"},
+        {14, "g (float[2, 3] x, int64 k) => (float[2, 3] y) { y = Trilu<upper = 0>(x, k) }",
+            "trilu_into(x, k, results.y, {.upper = false});"},
+        {14, "g (float[2, 3] x, int64[1] k) => (float[2, 3] y) { y = Trilu(x, k) }",
+            "trilu_into(x, xloom_onnx::only_item(k), results.y);"},
+        {5,
+            "g (float[2, 3] x) => (float[2, 6] y) { n = Constant<value = float {2}>() "
+            "a = Constant<value = float {-1}>() y = Tile(x, n, a) }",
+            "tile_into(x, {1, 2}, results.y);"},
+        {6, "g (float[2, 3] x, int64[2] n) => (float[N, M] y) { y = Tile(x, n) }",
+            "tile_into(x, n, results.y);"},
+    });
+    for (char const* const copies : {"n", "two", "c"})
+        CHECK(refusal_of("g (float[2, 3] x, float n) => (float[N, M] y) { two = Constant<value = float[2] "
+                         "{1, 2}>() c = Constant<value = float {1}>() y = Tile(x, " +
+                             std::string(copies) + ", n) }",
+                  5) == "operator Tile before opset 6 is not implemented for values that only a run knows");
+    CHECK(refusal_of(
+              "g (float[2, 3] x) => (float[N, M] y) { n = Constant<value = float {2}>() y = Tile(x, n, n) }",
+              5) == "Tile: the axis 2 is none of a tensor of rank 2");
+}
+
+TEST_CASE("Concat, Split, Pad, ReverseSequence and ConstantOfShape pass what their version has")
+{
+    check_code({
+        {3, "g (float[2, 3] x) => (float[2, 6] y) { y = Concat(x, x) }",
+            "concat_into(std::tie(x, x), results.y, {.axis = 1});"},
+        {4, "g (float[2, 3] x) => (float[4, 3] y) { y = Concat<axis = 0>(x, x) }",
+            "concat_into(std::tie(x, x), results.y);"},
+        {2, "g (float[4, 3] x) => (float[2, 3] y, float[2, 3] z) { y, z = Split(x) }",
+            "split_into(x, std::tie(results.y, results.z), {.uneven = false});"},
+        {11,
+            "g (float[2, 3] x) => (float[2, 1] y, float[2, 2] z) { y, z = Split<axis = 1, split = [1, 2]>(x) "
+            "}",
+            "split_into(x, std::tie(results.y, results.z), {.axis = 1, .split = {1, 2}});"},
+        {13, "g (float[4, 3] x, int64[2] n) => (float[N, 3] z) { y, z = Split(x, n) }",
+            "split_into(x, std::tie(part, results.z), {.split = n});"},
+        {18, "g (float[3, 3] x) => (float[2, 3] y, float[1, 3] z) { y, z = Split<num_outputs = 2>(x) }",
+            "split_into(x, std::tie(results.y, results.z));"},
+        {1, "g (float[3] x) => (float[4] y) { y = Pad<paddings = [1, 0], value = 7.0>(x) }",
+            "pad_into(x, static_cast<float>(7.0F), results.y, {.pads = {1, 0}});"},
+        {2, "g (double[3] x) => (double[4] y) { y = Pad<pads = [1, 0], mode = \"edge\">(x) }",
+            "pad_into(x, results.y, {.pads = {1, 0}, .mode = xloom_onnx::pad_mode::edge});"},
+        {11, "g (float[3] x, int64[2] p, float v) => (float[N] y) { y = Pad<mode = \"constant\">(x, p, v) }",
+            "pad_into(x, v, results.y, {.pads = p});"},
+        {18,
+            "g (float[2, 3] x, int64[2] p, int64[1] a) => (float[N, M] y) { y = Pad<mode = \"reflect\">(x, "
+            "p, , a) }",
+            "pad_into(x, results.y, {.pads = p, .axes = a, .has_axes = true, .mode = "
+            "xloom_onnx::pad_mode::reflect});"},
+        {19, "g (float[3] x, int64[2] p) => (float[N] y) { y = Pad<mode = \"wrap\">(x, p) }",
+            ".mode = xloom_onnx::pad_mode::wrap});"},
+        {10,
+            "g (float[2, 3] x, int64[2] l) => (float[2, 3] y) { y = ReverseSequence<time_axis = 1, "
+            "batch_axis = 0>(x, l) }",
+            "reverse_sequence_into(x, l, results.y, {.time_axis = 1, .batch_axis = 0});"},
+        {10, "g (float[2, 3] x, int64[3] l) => (float[2, 3] y) { y = ReverseSequence(x, l) }",
+            "reverse_sequence_into(x, l, results.y);"},
+        {9, "g (int64[1] n) => (float[N] y) { y = ConstantOfShape(n) }",
+            "constant_of_shape_into(n, 0.0F, results.y);"},
+        {9, "g (int64[1] n) => (bool[N] y) { y = ConstantOfShape<value = bool[1] {1}>(n) }",
+            "constant_of_shape_into(n, true, results.y);"},
+        {9, "g (int64[1] n) => (double[N] y) { y = ConstantOfShape<value = double[1] {2}>(n) }",
+            "constant_of_shape_into(n, 2.0, results.y);"},
+        {9, "g (int64[1] n) => (int8[N] y) { y = ConstantOfShape<value = int8[1] {-3}>(n) }",
+            "constant_of_shape_into(n, std::int8_t(-3), results.y);"},
+        {9, "g (int64[1] n) => (string[N] y) { y = ConstantOfShape<value = string[1] {\"a\"}>(n) }",
+            "constant_of_shape_into(n, std::string(\"a\"), results.y);"},
+    });
+    struct refused {
+        std::int64_t opset;
+        char const *node, *why;
+    };
+    for (auto const& [opset, node, why] : {
+             refused{18, "y, z = Split<num_outputs = 3>(x)", "Split: num_outputs is 3, but it has 2 outputs"},
+             {18, "y = Pad<mode = \"wrap\">(x, n)", "Pad: its mode is 'wrap'"},
+             {18, "y = Pad<mode = \"odd\">(x, n)", "Pad: its mode is 'odd'"},
+             {9, "y = ConstantOfShape<value = float[2] {1, 2}>(n)",
+                 "ConstantOfShape: its value has 2 items instead of 1"},
+         })
+        CHECK(refusal_of("g (float[4] x, int64[2] n) => (y) { " + std::string(node) + " }", opset) == why);
+}
+
+TEST_CASE("weights of a product are packed where they are constant floats, else operands")
+{
+    std::string const constants =
+        "w = Constant<value = float[2, 2] {1, 2, 3, 4}>() "
+        "d = Constant<value = double[2, 2] {1, 2, 3, 4}>() "
+        "i = Constant<value = int32[2, 2] {1, 2, 3, 4}>() "
+        "z = Constant<value = float[2, 0] {}>() "
+        "w3 = Constant<value = float[1, 2, 2] {1, 2, 3, 4}>() "
+        "item = Constant<value = float {5}>() one = Constant<value = float[1] {5}>() "
+        "row = Constant<value = float[2] {5, 6}>() "
+        "row2 = Constant<value = float[1, 2] {5, 6}>() "
+        "column = Constant<value = float[2, 1] {5, 6}>() "
+        "rows = Constant<value = float[2, 2] {5, 6, 7, 8}>() ";
+    struct expected {
+        char const *type, *node, *part;
+    };
+    for (auto const& [type, node, part] : {
+             expected{"float", "MatMul(x, w)", "xloom_onnx::packed_gemm<float> const y_layer{w};"},
+             {"float", "MatMul(t, w) t = MatMul(x, w)", "xloom_onnx::packed_gemm<float> const y_layer{w};"},
+             {"double", "MatMul(x, d)", "xloom_onnx::packed_gemm<double> const y_layer{d};"},
+             {"int32", "MatMul(x, i)", "matmul_into(x, i, results.y, scratch);"},
+             {"float", "MatMul(x, z)", "matmul_into(x, z, results.y, scratch);"},
+             {"float", "MatMul(x, row)", "matmul_into(x, row, results.y, scratch);"},
+             {"float", "MatMul(x, w3)", "matmul_into(x, w3, results.y, scratch);"},
+             {"float", "Gemm<transB = 1>(x, w)",
+                 "xloom_onnx::packed_gemm<float> const y_layer{w, {.transB = true}};"},
+             {"float", "Gemm<alpha = 0.5, beta = 2.0>(x, w, item)",
+                 "y_layer{w, 5.0F, {.alpha = 0.5, .beta = 2.0}};"},
+             {"float", "Gemm(x, w, one)", "y_layer{w, one};"},
+             {"float", "Gemm(x, w, row)", "y_layer{w, row};"},
+             {"float", "Gemm<transB = 1>(x, w, row2)", "y_layer{w, row2, {.transB = true}};"},
+             {"float", "Gemm(x, w, column)", "gemm_into(x, w, column, results.y, {}, scratch);"},
+             {"float", "Gemm(x, w, rows)", "gemm_into(x, w, rows, results.y, {}, scratch);"},
+             {"float", "Gemm(x, w, x)", "gemm_into(x, w, x, results.y, {}, scratch);"},
+             {"float", "Gemm<transA = 1>(x, w)", "gemm_into(x, w, results.y, {.transA = true}, scratch);"},
+         })
+        check_code(
+            "g (" + std::string(type) + "[2, 2] x) => (y) { " + constants + "y = " + node + " }", part);
+}
+
+TEST_CASE("convolutions and pools pass their windows")
+{
+    check_code({
+        {11,
+            "g (float[1, 2, 9] x, float[2, 1, 3] w, float[2] b) => (float[1, 2, M] y) { y = Conv<group = 2, "
+            "strides = [2], dilations = [2], pads = [1, 0], kernel_shape = [3]>(x, w, b) }",
+            "conv_into(x, w, b, results.y, {.strides = {2}, .dilations = {2}, .pads = {1, 0}, .kernel_shape "
+            "= "
+            "{3}, .group = 2"},
+        {11, "g (float[1, 1, N] x, float[1, 1, 1] w) => (float[1, 1, M] y) { y = Conv(x, w) }",
+            "conv_into(x, w, results.y);"},
+        {11,
+            "g (float[1, 1, N] x) => (float[1, 1, M] y) { w = Constant<value = float[1, 1, 1] {3}>() "
+            "b = Constant<value = float[1] {4}>() y = Conv<auto_pad = \"SAME_UPPER\">(x, w, b) }",
+            "packed_conv<float> const y_layer{w, b, {.auto_pad = xloom_onnx::auto_pad::same_upper}};"},
+        {11,
+            "g (float[1, 1, N] x, float[1] b) => (float[1, 1, M] y) { w = Constant<value = float[1, 1, 1] "
+            "{3}>() y = Conv<auto_pad = \"VALID\">(x, w, b) }",
+            "conv_into(x, w, b, results.y, {.auto_pad = xloom_onnx::auto_pad::valid});"},
+        {11,
+            "g (float[1, 1, N] x, float[1, 1, 2] w) => (float[1, 1, M] y) { y = ConvTranspose<output_padding "
+            "= [1], strides = [2], auto_pad = \"NOTSET\">(x, w) }",
+            "conv_transpose_into(x, w, results.y, {.strides = {2}, .output_padding = {1}});"},
+        {19,
+            "g (float[1, 1, 9] x) => (float[1, 1, M] y) { y = AveragePool<kernel_shape = [2], ceil_mode = 1, "
+            "count_include_pad = 1>(x) }",
+            "average_pool_into(x, results.y, {.kernel_shape = {2}, .ceil_mode = true, .count_include_pad = "
+            "true}, scratch);"},
+        {12,
+            "g (float[1, 1, 9] x) => (float[1, 1, 8] y, int64[1, 1, 8] i) { y, i = MaxPool<kernel_shape = "
+            "[2]>(x) }",
+            "max_pool_with_indices_into(x, results.y, results.i, {.kernel_shape = {2}});"},
+        {1, "g (float[1, 1, 9] x) => (float[1, 1, 1] y) { y = GlobalMaxPool(x) }",
+            "global_max_pool_into(x, results.y);"},
+    });
+    for (char const* const node :
+        {"Conv<auto_pad = \"SAME\">(x, x)", "ConvTranspose<auto_pad = \"SAME\">(x, x)",
+            "MaxPool<auto_pad = \"SAME\", kernel_shape = [1]>(x)"}) {
+        std::string const text = node;
+        CHECK(refusal_of("g (float[1, 1, N] x) => (float[1, 1, M] y) { y = " + text + " }", 11) ==
+              text.substr(0, text.find('<')) + ": its auto_pad is 'SAME'");
+    }
+}
+
+TEST_CASE("quantization, MatMulInteger and ConvTranspose are one call")
+{
+    CHECK(has(
+        header_of("g (float[2, 4] x, float[2, 2] s) => (uint8[2, 4] y) { y = QuantizeLinear<block_size = 2, "
+                  "saturate = 0, precision = 1>(x, s) }",
+            {}, 23),
+        "xloom_onnx::quantize_linear_into(x, s, std::nullopt, results.y, {.block_size = 2, .saturate = "
+        "false, "
+        ".precision = xloom::element_type_of<float>});"));
+    CHECK(
+        has(header_of(
+                "g (int8[4] x, float[4] s, int8[4] z) => (float[4] y) { y = DequantizeLinear<axis = 0>(x, s, "
+                "z) }"),
+            "xloom_onnx::dequantize_linear_into(x, s, z, results.y, {.axis = 0});"));
+    CHECK(has(
+        header_of("g (float[4] x) => (uint8[4] y, float s, uint8 z) { y, s, z = DynamicQuantizeLinear(x) }"),
+        "xloom_onnx::dynamic_quantize_linear_into(x, results.y, results.s, results.z);"));
+    CHECK(has(
+        header_of(
+            "g (uint8[2, 3] a, int8[3, 4] b, int8 z) => (int32[2, 4] y) { y = MatMulInteger(a, b, , z) }"),
+        "xloom_onnx::matmul_integer_into(a, b, std::nullopt, z, results.y, scratch);"));
+    CHECK(has(header_of("g (float[1, 1, 3] x, float[1, 1, 2] w) => (float[1, 1, 5] y) { y = "
+                        "ConvTranspose<strides = [2], output_shape = [5]>(x, w) }"),
+        "xloom_onnx::conv_transpose_into(x, w, results.y, {.strides = {2}, .output_shape = {5}});"));
+    std::string const constant = header_of(
+        "g (float[1, 1, 3] x) => (float[1, 1, 4] y) { w = Constant<value = float[1, 1, 2] {1, 2}>() y = "
+        "ConvTranspose(x, w) }");
+    CHECK(has(constant, "xloom_onnx::packed_conv_transpose<float> const y_layer{"));
+    CHECK(has(constant, "y_layer(x, results.y, scratch);"));
+    CHECK_THROWS_AS(
+        header_of("g (float[4] x, double s) => (uint8[4] y) { y = QuantizeLinear(x, s) }"), runner_error);
+}
+
+TEST_CASE("Reshape, Squeeze, Unsqueeze, Flatten and Slice of each version")
+{
+    check_code({
+        {1, "g (float[6] x) => (float[2, 3] y) { r = Reshape<shape = [2, 3]>(x) y = Tanh(r) }",
+            "xloom_onnx::reshaped<2>(x, {2, 3})"},
+        {14, "g (float[N] x, int64[2] s) => (float[A, B] y) { y = Reshape<allowzero = 1>(x, s) }",
+            "reshape_into(x, s, results.y, {.allowzero = true});"},
+        {11, "g (float[1, 2] x) => (float[2] y) { r = Squeeze<axes = [0]>(x) y = Tanh(r) }",
+            "xloom_onnx::squeezed<1>(x, {0})"},
+        {11, "g (float[1, 2] x) => (float[2] y) { r = Squeeze(x) y = Tanh(r) }",
+            "xloom_onnx::squeezed<1>(x)"},
+        {13, "g (float[1, 2] x) => (float[2] y) { r = Squeeze(x) y = Tanh(r) }",
+            "xloom_onnx::squeezed<1>(x)"},
+        {11, "g (float[2] x) => (float[1, 2] y) { r = Unsqueeze<axes = [0]>(x) y = Tanh(r) }",
+            "xloom_onnx::unsqueezed<2>(x, {0})"},
+        {11, "g (float x) => (float[1] y) { y = Unsqueeze<axes = [0]>(x) }",
+            "unsqueeze_into(x, {0}, results.y);"},
+        {13,
+            "g (string[2, 3] x) => (string[1, 6] y) { r = Flatten<axis = 0>(x) y = Transpose<perm = [0, "
+            "1]>(r) }",
+            "flatten_into(x, r, 0);"},
+        {13,
+            "g (float[1] x) => (float y) { d = Constant<value = int64[0] {}>() r = Reshape(x, d) y = Exp(r) "
+            "}",
+            "reshape_into(x, {}, r);"},
+        {13, "g (float[2, 3] x) => (float[2, 3] y) { r = Flatten(x) y = Tanh(r) }",
+            "xloom_onnx::flattened<2>(x)"},
+        {9,
+            "g (float[4, 3] x) => (float[2, 3] y) { p = Slice<starts = [1], ends = [3], axes = [0]>(x) y = "
+            "Tanh(p) }",
+            "xloom_onnx::sliced<2>(x, {.starts = {1}, .ends = {3}, .axes = {0}})"},
+        {9,
+            "g (float[4, 3] x) => (float[2, 3] y) { p = Slice<starts = [1, 0], ends = [3, 3]>(x) y = Tanh(p) "
+            "}",
+            "xloom_onnx::sliced<2>(x, {.starts = {1, 0}, .ends = {3, 3}})"},
+        {9,
+            "g (float[4, 3] x) => (float[4, 2] y) { p = Slice<starts = [0, 1], ends = [4, 3]>(x) y = Tanh(p) "
+            "}",
+            "slice_into(x, p, {.starts = {0, 1}, .ends = {4, 3}});"},
+        {13,
+            "g (float[N, 3] x, int64[1] s, int64[1] e) => (float[A, 3] y) { a = Constant<value_ints = [0]>() "
+            "p = Slice(x, s, e, a) y = Tanh(p) }",
+            "xloom_onnx::sliced<2>(x, {.starts = s, .ends = e, .axes = {0}})"},
+        {13,
+            "g (float[1, N] x, int64[1] s, int64[1] e) => (float[1, A] y) { a = Constant<value_ints = "
+            "[-1]>() "
+            "o = Constant<value_ints = [1]>() p = Slice(x, s, e, a, o) y = Tanh(p) }",
+            "xloom_onnx::sliced<2>(x, {.starts = s, .ends = e, .axes = {-1}, .steps = {1}})"},
+        {13,
+            "g (float[N, 3] x, int64[1] s, int64[1] e) => (float[A, 3] y) { a = Constant<value_ints = [0]>() "
+            "o = Constant<value_ints = [2]>() p = Slice(x, s, e, a, o) y = Tanh(p) }",
+            "slice_into(x, p, {.starts = s, .ends = e, .axes = {0}, .steps = {2}});"},
+        {13,
+            "g (float[N, 3] x, int64[1] s, int64[1] e, int64[1] o) => (float[A, 3] y) { a = "
+            "Constant<value_ints = [0]>() "
+            "p = Slice(x, s, e, a, o) y = Tanh(p) }",
+            "slice_into(x, p, {.starts = s, .ends = e, .axes = {0}, .steps = o});"},
+        {13,
+            "g (float[4, 3] x, int64[1] s, int64[1] e, int64[1] a) => (float[A, B] y) { p = Slice(x, s, e, "
+            "a) y = Tanh(p) }",
+            "slice_into(x, p, {.starts = s, .ends = e, .axes = a});"},
+        {9,
+            "g (float[4611686018427387904, 4611686018427387904] x) => (float[A, B] y) "
+            "{ p = Slice<starts = [0, 0], ends = [1, 1]>(x) y = Tanh(p) }",
+            "slice_into(x, p, "},
+    });
+}
+
+TEST_CASE("Gather, Scatter, OneHot and TopK pass what their version has")
+{
+    check_code({
+        {16,
+            "g (float[4] d, int64[2, 1] i, float[2] u) => (float[4] y) { y = ScatterND<reduction = "
+            "\"add\">(d, i, u) }",
+            "scatter_nd_into(d, i, u, results.y, {.reduction = xloom::reduction::add});"},
+        {16,
+            "g (float[4] d, int64[2, 1] i, float[2] u) => (float[4] y) { y = ScatterND<reduction = "
+            "\"none\">(d, i, u) }",
+            "scatter_nd_into(d, i, u, results.y);"},
+        {18,
+            "g (float[4] d, int64[2] i, float[2] u) => (float[4] y) { y = ScatterElements<axis = -1, "
+            "reduction = \"max\">(d, i, u) }",
+            "scatter_elements_into(d, i, u, results.y, {.axis = -1, .reduction = xloom::reduction::max});"},
+        {10, "g (float[4] d, int64[2] i, float[2] u) => (float[4] y) { y = Scatter(d, i, u) }",
+            "scatter_elements_into(d, i, u, results.y);"},
+        {24,
+            "g (float[2, 3, 1] c, float[2, 2, 1] u) => (float[2, 3, 1] y) { y = TensorScatter<axis = 1>(c, "
+            "u) }",
+            "tensor_scatter_into(c, u, results.y, {.axis = 1});"},
+        {11,
+            "g (int64[3] i, float[2] v) => (float[3, 4] y) { d = Constant<value = int64 {4}>() y = "
+            "OneHot<axis = "
+            "1>(i, d, v) }",
+            "one_hot_into(i, 4, v, results.y, {.axis = 1});"},
+        {11, "g (int64[3] i, float[1] d, float[2] v) => (float[3, N] y) { y = OneHot(i, d, v) }",
+            "one_hot_into(i, xloom_onnx::cast_item<std::int64_t>(xloom_onnx::only_item(d)), v, results.y);"},
+        {11,
+            "g (int64[3] i, float[2] v) => (float[3, N] y) { d = Constant<value = float {4}>() y = OneHot(i, "
+            "d, v) }",
+            "one_hot_into(i, xloom_onnx::cast_item<std::int64_t>(4.0F), v, results.y);"},
+        {11,
+            "g (int64[3] i, float[2] v) => (float[3, N] y) { d = Constant<value = int32[1] {4}>() y = "
+            "OneHot(i, d, v) }",
+            "one_hot_into(i, 4, v, results.y);"},
+        {16,
+            "g (float[N] d, int64[2, 1] i, float[2] u) => (float[N] y) { s = ScatterND(d, i, u) y = Add(s, "
+            "d) }",
+            "scatter_nd_into(d, i, u, s);"},
+        {11,
+            "g (float[2, 3] x) => (int64[2, 2] i) { k = Constant<value = int64[1] {2}>() y, i = TopK(x, k) }",
+            "top_k_into(x, 2, unused, results.i, {}, scratch);"},
+    });
+    for (auto const& [node, why] : {std::pair{"ScatterND<reduction = \"max\">(d, i, u)",
+                                        "ScatterND: the reduction max does not exist at opset 16"},
+             {"ScatterND<reduction = \"sum\">(d, i, u)", "ScatterND: the reduction 'sum' does not exist"}})
+        CHECK(refusal_of("g (float[4] d, int64[2, 1] i, float[2] u) => (float[4] y) { y = " +
+                             std::string(node) + " }",
+                  16) == why);
+}
+
+TEST_CASE("Softmax, reductions and normalizations of each version")
+{
+    check_code({
+        {11, "g (float[2, N] x) => (float[2, N] y) { y = Softmax(x) }",
+            "softmax_into(x, results.y, {.axis = 1, .flattens = true});"},
+        {13, "g (float[2, N] x) => (float[2, N] y) { y = LogSoftmax<axis = 0>(x) }",
+            "log_softmax_into(x, results.y, {.axis = 0});"},
+        {11, "g (float[2, N] x) => (float[1, 1] y) { y = ReduceSum(x) }",
+            "reduce_into(xloom_onnx::reduce_sum, x, results.y);"},
+        {11, "g (float[2, N] x) => (float[2] y) { y = ReduceMax<axes = [1], keepdims = 0>(x) }",
+            "reduce_into(xloom_onnx::reduce_max, x, results.y, {.axes = {1}, .keepdims = false});"},
+        {18,
+            "g (float[2, N] x) => (float[2, N] y) { a = Constant<value = int64[0] {}>() "
+            "y = ReduceMax<noop_with_empty_axes = 1>(x, a) }",
+            "reduce_into(xloom_onnx::reduce_max, x, results.y, {.noop_with_empty_axes = true});"},
+        {7,
+            "g (float[2, 3] x, float[3] p) => (float[2, 3] y) { y = BatchNormalization<spatial = 0>(x, p, p, "
+            "p, p) }",
+            ".spatial = false}, scratch);"},
+        {17,
+            "g (float[2, 3] x, float[3] s, float[3] b) => (float[2, 3] y) { y = LayerNormalization<axis = "
+            "1>(x, s, b) }",
+            "xloom_onnx::layer_normalization_into(x, s, b, results.y, {.axis = 1, .epsilon = "},
+        {17, "g (float[2, 3] x, float[3] s) => (float[2, 1] d) { y, m, d = LayerNormalization(x, s) }",
+            "layer_normalization_with_moments_into(x, s, std::nullopt, unused, unused_2, results.d, "},
+        {6, "g (float[1, 2] x, float[2] s) => (float[1, 2] y) { y = PRelu(x, s) }",
+            "prelu_into(x, s, results.y);"},
+        {6, "g (float[1, 2, 4] x, float[2, 4] s) => (float[1, 2, 4] y) { y = PRelu(x, s) }",
+            "prelu_into(x, s, results.y);"},
+        {7, "g (float[1, 2, 4] x, float[4] s) => (float[1, 2, 4] y) { y = PRelu(x, s) }",
+            "prelu_into(x, s, results.y);"},
+        {13,
+            "g (float[2] x, float r) => (bool[2] m) { f = Constant<value = bool {0}>() y, m = Dropout(x, r, "
+            "f) }",
+            "xloom_onnx::map_into([](float const&) { return true; }, x, results.m);"},
+        {13, "g (float[2] x) => (float[2] y) { y = Dropout(x) }", "xt::noalias(results.y) = x;"},
+        {7, "g (float[2] x) => (float[2] m) { y, m = Dropout(x) }", "return float(1.0F); }, x, results.m);"},
+        {13, "g (float x) => (bool m) { y, m = Dropout(x) }", "results.m = true;"},
+    });
+    for (char const* const training : {"bool {1}", "bool[2] {0, 0}"})
+        CHECK(refusal_of("g (float[2] x, float r) => (float[2] y) { t = Constant<value = " +
+                             std::string(training) + ">() y = Dropout(x, r, t) }",
+                  13) == "Dropout with a training_mode that is not false is not implemented");
+}
+
+TEST_CASE("LinearAttention and CausalConvWithState without a state, and without what nothing reads")
+{
+    std::string const attention =
+        header_of("g (float[1, T, 2] q, float[1, T, 2] k, float[1, T, 4] v) => (y) { y = "
+                  "LinearAttention<update_rule = \"linear\", q_num_heads = 1, kv_num_heads = 1>(q, k, v) }",
+            {}, 27);
+    CHECK(has(attention, "xloom::linear_attention_into<float>(q, k, v, {}, {.output = results.y}, "));
+    std::string const convolution =
+        header_of("g (float[1, 2, T] x, float[2, 1, 3] w, float[1, 2, 2] s) => (t) { y, t = "
+                  "CausalConvWithState<activation = \"silu\">(x, w, , s) }",
+            {}, 27);
+    CHECK(has(convolution, "{.past_state = s}, {.present_state = results.t}"));
+    CHECK(has(convolution, "{.activation = xloom::conv_activation::silu}"));
+    CHECK(refusal_of(
+        "g (float[1, 2] x, float[2, 1, 3] w) => (float[1, 2, 3] y) { y = CausalConvWithState(x, w) }", 27)
+              .ends_with("input must have rank 3, but input is float[1, 2]. Give it three axes."));
+}
+
+TEST_CASE("attributes, shapes and omitted operands of recurrent operators")
+{
+    std::string const weights = "float[D, M, 3] w, float[D, M, 4] r";
+    auto const code = [&](std::string const& inputs, std::string const& outputs, std::string const& node,
+                          std::int64_t opset = 14) {
+        return header_of(
+            "g (" + inputs + ") => (" + outputs + ") { " + outputs + " = " + node + " }", {}, opset);
+    };
+    std::string const all = code(
+        "float[5, 2, 3] x, float[2, 12, 3] w, float[2, 12, 4] r, float[2, 24] b, int32[2] l", "y, h",
+        "GRU<hidden_size = 4, direction = \"bidirectional\", linear_before_reset = 1, layout = 1, clip = "
+        "3.0, "
+        "activations = [\"Sigmoid\", \"Tanh\", \"LeakyRelu\", \"Affine\"], activation_alpha = [0.5, 2.0], "
+        "activation_beta = [0.25]>(x, w, r, b, l)");
+    CHECK(has(all,
+        "xloom::gru_options{.direction = xloom::direction::bidirectional, .activations = {\"Sigmoid\", "
+        "\"Tanh\", "
+        "\"LeakyRelu\", \"Affine\"}, .activation_alpha = {0.5, 2.0}, .activation_beta = {0.25}, .clip = 3.0, "
+        ".hidden_size = 4, .linear_before_reset = true, .layout = 1}"));
+    CHECK(has(all, "give_shape(\"GRU\", results.y, xloom::shape{5, 2, 2, 4});"));
+    CHECK(has(all, "give_shape(\"GRU\", results.h, xloom::shape{5, 2, 4});"));
+    CHECK(has(all, "{.sequence_lens = l}, {.Y = results.y, .Y_h = results.h}"));
+    std::string const open =
+        code("float[T, N, 3] x, " + weights, "y, h", "RNN<direction = \"reverse\">(x, w, r)");
+    CHECK(has(open, "xloom::rnn_options{.direction = xloom::direction::reverse}"));
+    CHECK(has(open, "give_shape(\"RNN\", results.y, xloom::shape{x.shape()[0], 1, x.shape()[1], 4});"));
+    CHECK(has(open, "give_shape(\"RNN\", results.h, xloom::shape{1, x.shape()[1], 4});"));
+    std::string const last =
+        header_of("g (float[T, N, 3] x, float[1, M, 3] w, float[1, M, H] r) => (h) { y, h, c = "
+                  "LSTM<input_forget = 1>(x, w, r) }",
+            {}, 14);
+    CHECK(has(last, "xloom::lstm_options{.input_forget = true}"));
+    CHECK(has(last, "xloom::shape{1, x.shape()[1], r.shape()[2]}"));
+    CHECK(has(last, "{.Y_h = results.h}"));
+    CHECK(has(header_of("g (float[T, N, 3] x, " + weights +
+                            ") => (float[T, 1, N, 4] y, float[1, N, 4] h) "
+                            "{ y, h = GRU<direction = \"foward\">(x, w, r) }",
+                  {}, 1),
+        "xloom::gru_options{}"));
+    CHECK(refusal_of("g (float[T, 3] x, " + weights + ") => (float[A, B, C, E] y) { y = RNN(x, w, r) }", 14)
+              .starts_with("RNN: "));
+}
+
+TEST_CASE("inputs that a version newer than the schemas adds may have any type")
+{
+    CHECK(has(header_of("g (float[2, 3] x) => (float[2] y) { a = Constant<value = int64[1] {1}>() "
+                        "y = ReduceMax<keepdims = 0>(x, a) }"),
+        "reduce_max"));
+}
+
+TEST_CASE("a slice of neighbours is a view, another one a copy")
+{
+    auto const sliced = [](std::string const& starts, std::string const& ends, std::string const& axes) {
+        return header_of("g (float[1, 4, 3] x) => (float[N, M, K] y) { s = Constant<value_ints = " + starts +
+                         ">() e = Constant<value_ints = " + ends + ">() a = Constant<value_ints = " + axes +
+                         ">() p = Slice(x, s, e, a) y = Tanh(p) }");
+    };
+    CHECK(has(sliced("[1]", "[3]", "[1]"), "xloom_onnx::sliced<3>(x, "));
+    CHECK(has(sliced("[0, 1]", "[1, 3]", "[0, 1]"), "xloom_onnx::sliced<3>(x, "));
+    CHECK(has(sliced("[1]", "[3]", "[2]"), "xloom_onnx::slice_into(x, p, "));
+}
+
+} // namespace
+} // namespace compiler

@@ -1,0 +1,410 @@
+// Loop, Scan and If, sequences and optionals in generated headers.
+
+#include <string>
+#include <utility>
+
+#include <doctest/doctest.h>
+
+#include "code_of.hpp"
+
+namespace compiler {
+namespace {
+
+using runner::runner_error;
+
+TEST_CASE("the next value of a state takes its memory where nothing else needs that")
+{
+    auto const scan_of = [](std::string const& state, std::string const& body) {
+        return header_of("g (" + state + " s, float[T, 2] x) => (" + state +
+                             " y) { y = Scan<num_scan_inputs = 1, body = b (" + state +
+                             " h, float[2] e) => (" + state + " n) { " + body + " }>(s, x) }",
+            {}, 27);
+    };
+    for (char const* const state : {"float[2]", "float[N]"})
+        CHECK(has(scan_of(state, "n = Tanh(h)"), "{ return xloom_onnx::tanh(h_i); }, h, h);"));
+    CHECK_FALSE(has(scan_of("float[2]", "n = Tanh(h)"), "std::swap"));
+    CHECK(has(scan_of("float[2]", "a = Tanh(h) k = Add(a, e) n = Mul(k, h)"), ", h);"));
+    // A shape that may be another; a reader of a view.
+    CHECK(has(scan_of("float[N]", "n = Add(h, e)"), "std::swap(h, n);"));
+    CHECK(has(scan_of("float[2, 2]", "z = Constant<value_ints = [0]>() o = Constant<value_ints = [1]>() "
+                                     "v = Slice(h, z, o) n = Add(h, v)"),
+        "std::swap(h, n);"));
+    CHECK(
+        has(scan_of("float[1, 1, 2, 2]",
+                "d = Constant<value_ints = [1, 1, 2]>() q = Reshape(e, d) a, n = LinearAttention<update_rule "
+                "= \"linear\", q_num_heads = 1, kv_num_heads = 1>(q, q, q, h)"),
+            ".past_state = h}, {.present_state = h}"));
+    CHECK(has(scan_of("float[1, 4, 2]",
+                  "d = Constant<value_ints = [1, 1, 2]>() q = Reshape(e, d) n = TensorScatter(h, q)"),
+        "tensor_scatter_into(h, q, h);"));
+}
+
+TEST_CASE("the lengths of a Scan before opset 9 are no scalar")
+{
+    CHECK_THROWS_WITH_AS(
+        header_of("g (int64 l, float[2, 3] s, float[2, 4, 3] x) => (y, z) { y, z = Scan<num_scan_inputs = 1, "
+                  "body = b (float[3] a, float[3] c) => (o, p) { o = Add(a, c) p = Identity(o) }>(l, s, x) }",
+            {}, 8),
+        "Scan: its sequence_lens must be a tensor, but is a scalar", runner_error);
+}
+
+TEST_CASE("axes and directions of a Scan, where they are not the default")
+{
+    std::string const body = ", body = b (float[K] v, float[K] e) => (float[K] w, float[K] o) "
+                             "{ w = Add(v, e) o = Identity(w) }>";
+    auto const code = [&](std::string const& length, std::string const& attributes) {
+        std::string dims = body;
+        for (std::size_t at = dims.find('K'); at != std::string::npos; at = dims.find('K'))
+            dims.replace(at, 1, length);
+        return header_of("g (float[" + length + "] s, float[" + length + ", 3] x) => (float[" + length +
+                         "] y, float[A, B] z) { y, z = Scan<num_scan_inputs = 1, scan_input_axes = [-1]" +
+                         attributes + dims + "(s, x) }");
+    };
+    CHECK(has(code("2", ""), "results.y, x, results.z, {.scan_input_axes = {1}}, elements);"));
+    CHECK(has(code("2", ", scan_output_axes = [0], scan_input_directions = [0]"),
+        "results.y, x, results.z, {.scan_input_axes = {1}}, elements);"));
+    std::string const all =
+        ", scan_output_axes = [-1], scan_input_directions = [1], scan_output_directions = [1]";
+    CHECK(has(code("2", all), "{.scan_input_axes = {1}, .scan_output_axes = {1}, .scan_input_directions = "
+                              "{xloom::direction::reverse}, "
+                              ".scan_output_directions = {xloom::direction::reverse}}, elements);"));
+    // Elements whose shape only a run knows are stacked.
+    CHECK(has(code("N", all), "w_stack.copy_to(results.z, 1, true);"));
+    CHECK(has(code("N", ", scan_output_axes = [1]"), "w_stack.copy_to(results.z, 1);"));
+    CHECK(has(code("N", ", scan_output_directions = [1]"), "w_stack.copy_to(results.z, 0, true);"));
+    CHECK(has(code("N", ""), "w_stack.copy_to(results.z);"));
+}
+
+TEST_CASE("a Scan before opset 9 is one of a batch")
+{
+    auto const code = [](std::string const& lengths, std::string const& attributes, std::string const& dim) {
+        return header_of("g (int64[2] l, float[2, " + dim + "] s, float[2, T, " + dim +
+                             "] x) => (y, z) "
+                             "{ y, z = Scan<num_scan_inputs = 1" +
+                             attributes + ", body = b (float[" + dim + "] a, float[" + dim +
+                             "] c) => (float[" + dim + "] o, float[" + dim +
+                             "] p) { o = Add(a, c) p = Identity(o) }>(" + lengths + ", s, x) }",
+            {}, 8);
+    };
+    std::string const given = code("l", ", directions = [1]", "3");
+    CHECK(has(given, "xloom::scan_batched_into("));
+    CHECK(has(given, "x.shape()[0]"));
+    CHECK(has(given, "x.shape()[1]"));
+    CHECK(has(given, "results.y, x, l, results.z, {.scan_input_directions = {xloom::direction::reverse}});"));
+    CHECK(has(code("omitted", "", "3"), "results.y, x, std::nullopt, results.z);"));
+    CHECK_THROWS_WITH_AS(code("l", "", "N"),
+        "Scan before opset 9 is not implemented for outputs whose shapes only a run knows",
+        runner::not_implemented);
+}
+
+TEST_CASE("a Scan of more operands than inference takes is checked nevertheless")
+{
+    constexpr std::size_t states = xloom::max_operands;
+    auto const error = [&](std::string const& attributes, std::size_t taken = states) {
+        std::string inputs, operands, parameters, next;
+        for (std::size_t i = 0; i < states; ++i) {
+            inputs += "float[2] s" + std::to_string(i) + ", ";
+            operands += "s" + std::to_string(i) + ", ";
+            if (i < taken)
+                parameters += "float[2] a" + std::to_string(i) + ", ";
+            if (i != 0)
+                next += ", a" + std::to_string(i % taken);
+        }
+        return refusal_of("g (" + inputs + "float[4, 2] x) => (float[2] y) { y = Scan<" + attributes +
+                              ", body = b (" + parameters + "float[2] e) => (w" + next +
+                              ") { w = Add(a0, e) }>(" + operands + "x) }",
+            18);
+    };
+    CHECK(error("num_scan_inputs = 1") == "");
+    for (char const* const count : {"-1", "34"})
+        CHECK(error("num_scan_inputs = " + std::string(count)) ==
+              "Scan: num_scan_inputs must be given, and no larger than the number of its inputs");
+    CHECK(error("num_scan_inputs = 0") == "Scan: it has no scan inputs");
+    CHECK(error("num_scan_inputs = 1", 31) ==
+          "Scan: its body takes 32 inputs and gives 32 outputs for 32 states and 1 scan inputs");
+    CHECK(error("num_scan_inputs = 1, scan_input_axes = [0, 0]") ==
+          "Scan: scan_input_axes has 2 entries for 1 operands");
+    CHECK(error("num_scan_inputs = 1, scan_input_axes = [2]") ==
+          "Scan: scan_input_axes[0] is 2 for a tensor of rank 2");
+    CHECK(error("num_scan_inputs = 1, scan_output_directions = [1]") ==
+          "Scan: scan_output_directions has 1 entries for 0 operands");
+}
+
+TEST_CASE("If: values that are outputs twice, conditions of one item and of another type")
+{
+    auto const code = [](std::string const& outputs, std::string const& condition) {
+        return header_of("g (float[2] s, bool[1] c) => (" + outputs +
+                         ") { k = Constant<value = bool[1] {1}>() "
+                         "never = Constant<value = bool {0}>() two = Constant<value = bool[2] {1, 0}>() "
+                         "x, y = If(" +
+                         condition +
+                         ")<then_branch = t () => (p, p) { p = Exp(s) }, "
+                         "else_branch = e () => (q, r) { q = Neg(s) r = Abs(s) }> }");
+    };
+    std::string const both = code("x, y", "c");
+    CHECK(has(both, "if (xloom_onnx::only_item(c)) {"));
+    CHECK(has(both, "s, results.x);"));
+    CHECK(has(both, "xt::noalias(results.y) = results.x;"));
+    std::string const last = code("y", "c");
+    CHECK(has(last, "return xloom_onnx::exp(s_i); }, s, results.y);"));
+    CHECK_FALSE(has(last, "neg"));
+    CHECK_FALSE(has(code("y", "k"), "if ("));
+    CHECK(has(code("y", "never"), "return xloom_onnx::abs(s_i); }, s, results.y);"));
+    CHECK(has(code("y", "two"), "if (xloom_onnx::only_item(two)) {"));
+    CHECK(refusal_of("g (float[2] s) => (float[2] y) { k = Constant<value_int = 1>() y = If(k)<then_branch = "
+                     "t () => (p) "
+                     "{ p = Exp(s) }, else_branch = e () => (q) { q = Neg(s) }> }",
+              18) == "If: 'k' must be tensor(bool), but it is int64");
+}
+
+TEST_CASE("states of a Loop or Scan that become each other, an outer value or a view")
+{
+    auto const loop = [](std::string const& type, std::string const& body,
+                          std::string const& inputs = "n, ") {
+        return header_of("g (int64 n, bool c, " + type + " a, " + type + " b) => (" + type + " y, " + type +
+                         " z) { y, z = Loop(" + inputs + ", a, b)<body = l (int64 i, bool d, " + type +
+                         " u, " + type + " v) => (bool e, " + type + " w, " + type + " x) { " + body +
+                         " }> }");
+    };
+    std::string const goes_on = "e = Identity(d) ";
+    std::string const scalars = loop("float", goes_on + "w = Identity(v) x = Identity(u)");
+    for (char const* const line :
+        {"float const next_v = v;", "float const next_u = u;", "u = next_v;", "v = next_u;"})
+        CHECK_MESSAGE(has(scalars, line), scalars);
+    std::string const rows = loop("float[2]", goes_on + "w = Tanh(v) x = Exp(u)");
+    for (char const* const line :
+        {"}, v, v);", "}, u, u);", "std::swap(u, next_w);", "std::swap(v, next_x);"})
+        CHECK_MESSAGE(has(rows, line), rows);
+    CHECK(has(loop("float[2]", goes_on + "w = Identity(b) x = Add(u, v)"), "xt::noalias(u) = b;"));
+    CHECK(has(loop("float[2]", goes_on + "w = Identity(u) x = Add(u, v)"),
+        "[&](std::int64_t, xt::xtensor<float, 1>& u, xt::xtensor<float, 1>& v) {"));
+    CHECK(
+        has(loop("float[2, 2]",
+                goes_on +
+                    "k = Constant<value_ints = [2, 2]>() t = Transpose(v) w = Reshape(t, k) x = Identity(v)"),
+            "xt::noalias(u) = w;"));
+    // Conditions.
+    CHECK(has(
+        loop("float[2]", goes_on + "w = Neg(u) x = Neg(v)"), "{.max_trip_count = n, .cond = std::nullopt}"));
+    CHECK(has(loop("float[2]", goes_on + "w = Neg(u) x = Neg(v)", "omitted, c"), "{.cond = c}"));
+    CHECK(has(
+        loop("float[2]", "e = Constant<value = bool {0}>() w = Neg(u) x = Neg(v)", "n, c"), "return false;"));
+    auto const with = [](std::string const& condition, std::string const& number) {
+        return header_of(
+            "g (int64 n, bool a) => (bool y, int64[A" + std::string(number.empty() ? "" : ", 1") +
+            "] z) { k = Constant<value = " + condition + ">() y, z = Loop(n, k, a)<body = l (int64" + number +
+            " i, bool d, bool u) => (bool e, bool w, int64" + number +
+            " o) { e = Identity(u) w = Not(u) o = Neg(i) }> }");
+    };
+    CHECK(has(with("bool {0}", ""), "{.max_trip_count = n, .cond = false}"));
+    CHECK(has(with("bool[2] {1, 1}", ""), ".cond = xloom_onnx::only_item(k)}"));
+    CHECK(has(with("bool {1}", ""), "{.max_trip_count = n}"));
+    CHECK(has(with("bool {1}", ""), "bool const continues = u;"));
+    CHECK(has(with("bool {1}", ""), "return continues;"));
+    CHECK(has(with("bool {1}", "[1]"), "xloom_onnx::copy_into(i, {1}, i_2);"));
+    // Without M a scan output grows.
+    std::string const strings =
+        header_of("g (bool c, string s) => (bool[A] y) { u, z = Loop(omitted, c, s)<body = l "
+                  "(int64 i, bool d, string v) => (bool e, string w, string o) { e = Identity(d) "
+                  "w = Identity(v) o = Identity(v) }> y = Equal(z, z) }",
+            {}, 19);
+    CHECK(has(strings, "xloom_onnx::growing_stack<std::string, 0> "));
+    CHECK(has(strings, "_stack.copy_to(z);"));
+}
+
+TEST_CASE("a Scan's second directions and outputs, and its axes of outputs alone")
+{
+    std::string const text = header_of("g (float[4, 2] x, float[4, 2] z) => (float[4, 2] p, float[2, 4] q) { "
+                                       "p, q, r = Scan<num_scan_inputs = 2, "
+                                       "scan_input_directions = [1, 0], scan_output_directions = [0, 1, 0], "
+                                       "scan_output_axes = [0, 1, 0], body = b "
+                                       "(float[2] e, float[2] f) => (float[2] o, float[2] o, float[2] r) { o "
+                                       "= Add(e, f) r = Exp(o) }>(x, z) }");
+    CHECK(has(text, ".scan_output_axes = {0, 1}, .scan_input_directions = {xloom::direction::reverse, "
+                    "xloom::direction::forward}, .scan_output_directions = {xloom::direction::forward, "
+                    "xloom::direction::reverse}}, elements);"));
+    CHECK(has(text, "xt::noalias(o_t_2) = o_t;"));
+    CHECK_FALSE(has(text, "exp("));
+}
+
+TEST_CASE("an If on a loop's own condition is the branch that runs")
+{
+    std::string const text =
+        header_of("g (int64 n, bool[1] c, float[2] s) => (float[2] y) { y = Loop(n, c, s)<body = b (int64 i, "
+                  "bool[1] f, "
+                  "float[2] v) => (bool[1] h, float[2] o) { h = Identity(f) o = If(f)<then_branch = t () => "
+                  "(float[2] p) "
+                  "{ p = Exp(v) }, else_branch = u () => (float[2] r) { r = Tanh(v) }> }> }");
+    CHECK(has(text, "xloom_onnx::exp"));
+    CHECK_FALSE(has(text, "if ("));
+    CHECK_FALSE(has(text, "tanh"));
+}
+
+TEST_CASE("what a branch or a body makes for an output that nobody uses is omitted")
+{
+    std::string const text = header_of(
+        "g (bool c, int64 n, float[2] s) => (float[2] y) { x, z = If(c)<then_branch = t () => (float[2] p, "
+        "float[2] q) { p = Exp(s) q = Tanh(s) }, else_branch = u () => (float[2] r, float[2] w) { r = Neg(s) "
+        "w = Sin(s) }> y, k = Loop(n, , x)<body = b (int64 i, bool f, float[2] v) => (bool h, float[2] o, "
+        "float[2] l) { h = Identity(f) o = Sqrt(v) l = Cos(v) }> }");
+    for (char const* const used : {"exp(", "neg(", "sqrt("})
+        CHECK(has(text, used));
+    for (char const* const unused : {"tanh(", "sin(", "cos("})
+        CHECK_FALSE(has(text, unused));
+}
+
+TEST_CASE("a branch that the shapes exclude throws where it runs")
+{
+    // The ranks of both chunks are declared in the branches; the rate stays free.
+    onnx::GraphProto graph =
+        runner::graph_of("g (float[N] x, int64 sr) => (float[] y) { wide = Constant<value_int = 16000>() "
+                         "is_wide = Equal(sr, wide) y = If(is_wide)<"
+                         "then_branch = a () => (float[512] u) { u = Tanh(x) },"
+                         "else_branch = b () => (float[1, 256] v) { v = Neg(x) }> }");
+    graph.mutable_input(0)->mutable_type()->mutable_tensor_type()->clear_shape();
+    options chosen;
+    chosen.name = "tested";
+    chosen.shapes = {{"x", {512}}};
+    std::string const text = generate(runner::model_of(graph), chosen).header;
+    CHECK(has(text, "tanh"));
+    CHECK(has(text, "xloom_onnx::fail_in_impossible_branch(\"tested\", \"If\", \"Neg: its output \'v\' is "
+                    "declared as float[1, 256], but is float[512]\");"));
+    CHECK(has(text, "xt::xtensor<float, 1> y{};"));
+    chosen.shapes = {{"x", {2, 3, 4}}};
+    CHECK_THROWS_WITH_AS(generate(runner::model_of(graph), chosen),
+        "If: neither branch can run: Tanh: its output 'u' is declared as float[512], but is float[2, 3, 4]",
+        runner_error);
+}
+
+TEST_CASE("sequences and optionals: what is given and what is not")
+{
+    struct expected {
+        char const *inputs, *nodes, *part;
+    };
+    for (auto const& [inputs, nodes, part] :
+        {
+            expected{"float[N] x, int64 i", "s = SequenceConstruct(x, x) y = SequenceInsert(s, x, i)",
+                "sequence_insert(results.y, xt::xtensor<float, 1>(x), i);"},
+            {"float[N] x", "s = SequenceConstruct(x, x) y = SequenceInsert(s, x)",
+                "sequence_insert(results.y, xt::xtensor<float, 1>(x));"},
+            {"float[N] x, int64[1] i", "s = SequenceConstruct(x, x) y = SequenceErase(s, i)",
+                "sequence_erase(results.y, xloom_onnx::only_item(i));"},
+            {"float[N] x", "s = SequenceConstruct(x, x) y = SequenceErase(s)", "sequence_erase(results.y);"},
+            {"float[N] x", "s = SequenceConstruct(x, x) y = SequenceLength(s)",
+                "results.y = static_cast<std::int64_t>(s.size());"},
+            {"float[N] x", "s = SequenceConstruct(x, x) y = ConcatFromSequence<axis = -1, new_axis = 1>(s)",
+                "concat_from_sequence_into(s, results.y, {.axis = -1, .new_axis = true});"},
+            {"float[N, 2] x", "y = SplitToSequence(x)", "split_to_sequence_into(x, results.y, {.axis = 0});"},
+            {"float[2, N] x", "y = SplitToSequence<axis = 1, keepdims = 0>(x)",
+                "split_to_sequence_into(x, results.y, {.axis = 1, .keepdims = false});"},
+            {"float[N, 2] x, int64[2] l", "y = SplitToSequence<keepdims = 0>(x, l)",
+                "split_to_sequence_into(x, l, results.y, {.axis = 0});"},
+            {"float[N, 2] x, int64 l", "y = SplitToSequence(x, l)",
+                "split_to_sequence_into(x, std::int64_t{l}, results.y, {.axis = 0});"},
+            {"float[N] x", "o = Optional(x) y = OptionalHasElement(o)", "results.y = o.has_value();"},
+            {"float[N] x", "y = OptionalHasElement(x)", "results.y = true;"},
+            {"float[N] x", "y = OptionalHasElement(omitted)", "results.y = false;"},
+            {"float[N] x", "o = Optional(x) y = OptionalGetElement(o)",
+                "xt::noalias(results.y) = xloom_onnx::optional_get_element(o);"},
+            {"float[N] x", "y = OptionalGetElement(x)", "xt::noalias(results.y) = x;"},
+        })
+        check_code("g (" + std::string(inputs) + ") => (y) { " + nodes + " }", part);
+}
+
+TEST_CASE("SequenceMap of two sequences, of whose outputs one is read")
+{
+    std::string const text = header_of(
+        "g (float[N] x) => (y) { s = SequenceConstruct(x, x) t = SequenceConstruct(x, x) y, z = "
+        "SequenceMap(s, t)"
+        "<body = b (float[N] p, float[N] q) => (float[N] u, float[N] v) { u = Add(p, q) v = Exp(p) }> }");
+    CHECK(has(text, "xloom_onnx::require_length(t, s.size());"));
+    CHECK(has(text, "results.y.resize(s.size());"));
+    CHECK(has(text, "s[position], t[position], "));
+    CHECK_FALSE(has(text, "exp("));
+}
+
+TEST_CASE("optionals of constants and of values; sequences and optionals of one rank")
+{
+    auto const choice = [](std::string const& then, std::string const& otherwise) {
+        return "g (bool c, float[N] x, float[N, M] z) => (y) { y = If(c)<then_branch = t () => (u) { " +
+               then + " }, else_branch = e () => (v) { " + otherwise + " }> }";
+    };
+    std::string const constant = "k = Constant<value_floats = [1.0, 2.0]>() ";
+    std::string const text = header_of(choice(constant + "u = Optional(k)", "v = Optional(x)"));
+    CHECK(has(text, "std::optional<xt::xtensor<float, 1>> y{};"));
+    CHECK(has(text, "= std::optional<xt::xtensor<float, 1>>(xt::xtensor<float, 1>(element));"));
+    CHECK(has(header_of(choice(constant + "s = SequenceConstruct(k) u = Optional(s)",
+                  "s = SequenceConstruct(x) v = Optional(s)")),
+        "std::optional<std::vector<xt::xtensor<float, 1>>> y{};"));
+    for (auto const& [then, otherwise] : {std::pair{"u = SequenceConstruct(x)", "v = SequenceConstruct(z)"},
+             {"u = Optional(x)", "v = Optional(z)"}}) {
+        std::string const why = refusal_of(choice(then, otherwise), 18);
+        CHECK_MESSAGE(why.starts_with("If: "), why);
+        CHECK_MESSAGE(why.ends_with("but code needs one rank"), why);
+    }
+    std::string const ranks = refusal_of(
+        "g (float[N] x, float[N, M] z) => (y) { s = SequenceConstruct(x) y = SequenceInsert(s, z) }", 18);
+    CHECK(ranks == "SequenceInsert: a sequence or an optional would hold float[N] and float[N, M], but code "
+                   "needs one rank");
+    CHECK(has(
+        header_of(choice("u = Optional()", "v = Optional(x)")), "= std::optional<xt::xtensor<float, 1>>();"));
+    CHECK(refusal_of("g (float[N] x) => (y) { o = Optional(x) y = SequenceInsert(o, x) }", 18) ==
+          "SequenceInsert: 'o' must be a sequence, but it is optional(float[N])");
+    CHECK(refusal_of("g (float[N] x) => (y) { s = SequenceConstruct(x, x) y = Tanh(s) }", 18) ==
+          "Tanh: 's' must be a tensor, but it is seq(float[N])");
+    CHECK(refusal_of("g (float[N] x) => (y) { o = Optional(x) y = Optional(o) }", 18) ==
+          "Optional: an optional holds a tensor or a sequence, but this one an optional");
+}
+
+TEST_CASE("what is inserted into a sequence tells the ranks behind it")
+{
+    auto const loop = [](std::string const& result) {
+        return "none = SequenceEmpty() all = Loop(n, , none)<body = b (int64 i, bool c, s) => (bool d, t) "
+               "{ d = Identity(c) t = SequenceInsert(s, x) }> joined = ConcatFromSequence<axis = 0>(all) " +
+               result + " = Tanh(joined)";
+    };
+    auto const branch_of = [&](std::string const& condition) {
+        return "y = If(" + condition + ")<then_branch = t () => (p) { " + loop("p") +
+               " }, else_branch = e () => (q) { q = Neg(x) }>";
+    };
+    for (std::string const& nodes :
+        {loop("y"), branch_of("go"), "yes = Constant<value = bool {1}>() " + branch_of("yes")}) {
+        CAPTURE(nodes);
+        CHECK(has(header_of("g (int64 n, bool go, float[N, 3] x) => (float[K, 3] y) { " + nodes + " }"),
+            "xt::xtensor<float, 2> joined{};"));
+    }
+    CHECK_THROWS_WITH_AS(
+        header_of(
+            "g () => (y) { none = SequenceEmpty() j = ConcatFromSequence<axis = 0>(none) y = Tanh(j) }"),
+        doctest::Contains("its input 'none'"), runner_error);
+}
+
+TEST_CASE("a sequence has the rank of the tensors that are put into it")
+{
+    std::string const text = header_of("g (int64 trips, float[N] x) => (y) {"
+                                       "yes = Constant<value = bool {1}>() empty = SequenceEmpty() "
+                                       "y = Loop(trips, yes, empty)<body = b (int64 i, bool c, s) => "
+                                       "(bool d, t) { d = Identity(c) t = SequenceInsert(s, x) }> }");
+    CHECK(
+        has(text, "std::vector<xt::xtensor<float, 1>> const empty = std::vector<xt::xtensor<float, 1>>{};"));
+    CHECK(has(text, "std::vector<xt::xtensor<float, 1>> y{};"));
+}
+
+TEST_CASE("a constant sequence is a member")
+{
+    CHECK(has(header_of("g (bool c) => (y) { y = If(c)<"
+                        "then_branch = t () => (u) { a = Constant<value_floats = [1.0, 2.0]>() "
+                        "u = SequenceConstruct(a, a) },"
+                        "else_branch = e () => (v) { v = SequenceEmpty() }> }"),
+        "std::vector<xt::xtensor<float, 1>>{xt::xtensor<float, 1>(element), xt::xtensor<float, "
+        "1>(element_2)};"));
+}
+
+TEST_CASE("a sequence of several ranks is refused with its node")
+{
+    CHECK_THROWS_WITH_AS(header_of("g (float[2] a, float[2, 2] b) => (y) { y = SequenceConstruct(a, b) }"),
+        doctest::Contains("SequenceConstruct"), runner_error);
+}
+
+} // namespace
+} // namespace compiler
