@@ -210,6 +210,21 @@ TEST_CASE("stacks: layers that run at once, with fewer rows than threads, of whi
     check_stack<of_lstm, float>({3, 20, 2, 30, 70});
 }
 
+// ThreadSanitizer watches the memory between layers, which two of them share.
+TEST_CASE("stacks: layers that run at once, of sequences without steps")
+{
+    sizes const of{4, 100, 2, 100, 50};
+    std::mt19937 random(5);
+    operands<of_rnn, float> in(of, random);
+    in.lengths.fill(0);
+    auto const expected = layer_by_layer(in, of);
+    CHECK(expected.Y_h == in.h);
+    std::atomic<std::size_t> parts = 1;
+    CHECK(are_same(
+        of_rnn::stack(in.X, in.layers, in.start(), threads_or_backwards{4, false, &parts}), expected));
+    CHECK(parts == 4);
+}
+
 // As one call after the other, whose Y is float16, too.
 TEST_CASE("stacks of a storage type round between two layers")
 {

@@ -83,8 +83,7 @@ struct attn_lstm_states : recurrent_states<attn_lstm_family, Item> {
             std::size_t const n = part.first[r].row, length = memory.length(n);
             store_state(rows.attention(r), p.C, Y_attention, part.d, n);
             store_state(rows.alignment(r), length, Y_alignment, part.d, n);
-            if (Y_alignment.is_given())
-                Y_alignment.zero_fill(part.d, n, length, memory.S);
+            Y_alignment.zero_fill(part.d, n, length, memory.S);
             alignments.zero_fill(0, part.first[r].length, part.d, n, length, memory.S);
             alignments.zero_fill(part.first[r].length, operands.sizes.T, part.d, n, 0, memory.S);
         }

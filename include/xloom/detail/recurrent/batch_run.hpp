@@ -64,7 +64,8 @@ public:
     /// Sets elements `begin` .. `end` - 1 of a row to 0.
     void zero_fill(std::size_t d, std::size_t n, std::size_t begin, std::size_t end) const
     {
-        detail::zero_fill((*this)(d, n), begin, end);
+        if (is_given())
+            detail::zero_fill((*this)(d, n), begin, end);
     }
 
 private:
@@ -121,6 +122,7 @@ struct batch_operands {
     step_rows<Item const> X;
     step_rows<Item> Y;
     lengths_ref const* lengths; ///< null or not given: all are T
+    bool pads_Y = true;         ///< Y is 0 from the end of a row on; false: nothing reads it there
 
     std::size_t length(std::size_t n) const
     {
@@ -134,6 +136,13 @@ struct batch_operands {
         std::size_t const length = this->length(n);
         bool const backwards = direction == direction::reverse || d == 1;
         return {backwards && length != 0 ? length - 1 : 0, backwards};
+    }
+
+    /// Sets Y to 0 behind the last step of a row.
+    void pad(std::size_t d, std::size_t n, std::size_t length) const
+    {
+        if (pads_Y)
+            Y.zero_fill(length, sizes.T, d, n, 0, widths.K);
     }
 
     kernel::sequence<Item> sequence(std::size_t d, std::size_t n) const
@@ -314,8 +323,7 @@ private:
         functions_of(family).run(
             family, at, workspace.numbers_.data() + workspace.begins_[at.d * groups + at.group], multiply);
         for (std::size_t r = 0; r < at.count; ++r)
-            operands.Y.zero_fill(
-                at.first[r].length, operands.sizes.T, at.d, at.first[r].row, 0, operands.widths.K);
+            operands.pad(at.d, at.first[r].row, at.first[r].length);
     }
 };
 

@@ -72,7 +72,7 @@ void run_small_row(Weights const& weights, States const& states, batch_operands<
                     {h.data()}, H, {sequence.y.first + at * sequence.y_stride, sequence.y.stride});
         }
         states.finish(part, row);
-        operands.Y.zero_fill(sequence.length, operands.sizes.T, d, 0, 0, H);
+        operands.pad(d, 0, sequence.length);
     }
 }
 

@@ -155,7 +155,8 @@ private:
             {outputs_.Y, weights.layout()}, &start_.sequence_lens};
         if (l != 0) // [N, T, D, K], as an input [N, T, D K]
             operands.X = {tensor_ref<Item const>(between(l - 1), {batch_.N, batch_.T, sizes.I}), 1};
-        if (l + 1 != layers_.size())
+        operands.pads_Y = l + 1 == layers_.size();
+        if (!operands.pads_Y)
             operands.Y = {tensor_ref<Item>(between(l), {batch_.N, batch_.T, sizes.D, sizes.K}), 1};
         return operands;
     }
