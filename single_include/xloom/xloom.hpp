@@ -517,13 +517,13 @@ concept one_thread = requires { typename std::enable_if_t<(Policy::concurrency()
 template <execution_policy Policy>
 inline constexpr bool has_threads = !one_thread<Policy>;
 
-/// Returns the number of parts for `items` elements under a policy: at least 1, even if the policy has no
-/// threads.
+/// Returns the number of parts for `items` elements under a policy, each of `least` or more: at least 1, even
+/// if the policy has no threads.
 template <execution_policy Policy>
-std::size_t parts_for(Policy const& policy, std::size_t items)
+std::size_t parts_for(
+    Policy const& policy, std::size_t items, std::size_t least = tuning::elements_per_thread)
 {
-    return std::max<std::size_t>(
-        std::min<std::size_t>(items / tuning::elements_per_thread, policy.concurrency()), 1);
+    return std::max<std::size_t>(std::min<std::size_t>(items / least, policy.concurrency()), 1);
 }
 
 /// Calls f(begin, end) for parts of `count` items, each of `size` elements, on the threads of a policy.
@@ -4008,11 +4008,13 @@ constexpr T ceil_div(T value, std::type_identity_t<T> divisor) noexcept
 /// Returns the smallest integer whose square is at least `value`.
 constexpr std::size_t ceil_sqrt(std::size_t value) noexcept
 {
+    if (value == 0)
+        return 0;
     std::size_t root = 0, bit = std::size_t{1} << (std::numeric_limits<std::size_t>::digits / 2 - 1);
     for (; bit != 0; bit /= 2)
-        if ((root + bit) <= (value == 0 ? 0 : (value - 1) / (root + bit)))
+        if (root + bit <= (value - 1) / (root + bit))
             root += bit;
-    return value == 0 ? 0 : root + 1;
+    return root + 1;
 }
 
 } // namespace xloom::inline XLOOM_ABI::detail
@@ -14063,6 +14065,15 @@ public:
         return most;
     }
 
+    /// Calls f(part, begin, end) for the segments [begin, end) of each part on the threads of a policy. Parts
+    /// have about the same number of rows.
+    template <class Policy, class F>
+    void for_each_part(Policy const& policy, std::size_t parts, F const& f) const
+    {
+        policy.for_each(parts,
+            [&](std::size_t part) { f(part, begin_of_part(part, parts), begin_of_part(part + 1, parts)); });
+    }
+
     /// Returns the first segment of part `part` of `parts`, which have about the same number of rows.
     std::size_t begin_of_part(std::size_t part, std::size_t parts) const
     {
@@ -14086,6 +14097,17 @@ private:
     std::vector<std::size_t> copy_{};
     std::span<std::size_t const> splits_{};
 };
+
+/// Requires results that share no memory with row_splits.
+///
+/// Errors    overlap_error
+template <class Splits>
+void check_apart_from_splits(
+    std::string_view op, std::span<operand_memory const> results, Splits const& row_splits)
+{
+    memory_block const memory = detail::memory_of(row_splits);
+    check_written(op, results, std::array{operand_memory("row_splits", memory)});
+}
 
 /// Returns the number of segments that row_splits have.
 ///
@@ -17405,12 +17427,13 @@ public:
 
 namespace xloom::inline XLOOM_ABI::detail {
 
-/// An execution policy for loops that one thread, the leader, runs one after another. Its other threads are
-/// parts of a single loop of the policy below, in which they wait for the leader's loops: each costs a store
-/// that they see and one that the leader sees, in place of a start and a join.
+/// An execution policy for loops that one thread, the leader, runs one after another. The other threads wait
+/// for these loops inside a single loop of the policy below. So a loop costs two stores that another core
+/// reads, in place of a start and a join.
 ///
-/// A thread claims the part that it had in the last loop, which its caches hold, then those that nobody has
-/// claimed. So the leader waits for no thread that begins late, is interrupted, or never begins.
+/// A thread claims the part of its own number first, so that its caches hold what it reads in each loop, then
+/// parts that nobody has claimed. So the leader waits for no thread that begins late, is interrupted, or never
+/// begins.
 class team {
 public:
     /// The maximum number of threads, and of parts.
@@ -17661,7 +17684,8 @@ public:
     /// Sets elements `begin` .. `end` - 1 of a row to 0.
     void zero_fill(std::size_t d, std::size_t n, std::size_t begin, std::size_t end) const
     {
-        detail::zero_fill((*this)(d, n), begin, end);
+        if (is_given())
+            detail::zero_fill((*this)(d, n), begin, end);
     }
 
 private:
@@ -17718,6 +17742,7 @@ struct batch_operands {
     step_rows<Item const> X;
     step_rows<Item> Y;
     lengths_ref const* lengths; ///< null or not given: all are T
+    bool pads_Y = true;         ///< Y is 0 from the end of a row on; false: nothing reads it there
 
     std::size_t length(std::size_t n) const
     {
@@ -17731,6 +17756,13 @@ struct batch_operands {
         std::size_t const length = this->length(n);
         bool const backwards = direction == direction::reverse || d == 1;
         return {backwards && length != 0 ? length - 1 : 0, backwards};
+    }
+
+    /// Sets Y to 0 behind the last step of a row.
+    void pad(std::size_t d, std::size_t n, std::size_t length) const
+    {
+        if (pads_Y)
+            Y.zero_fill(length, sizes.T, d, n, 0, widths.K);
     }
 
     kernel::sequence<Item> sequence(std::size_t d, std::size_t n) const
@@ -17911,8 +17943,7 @@ private:
         functions_of(family).run(
             family, at, workspace.numbers_.data() + workspace.begins_[at.d * groups + at.group], multiply);
         for (std::size_t r = 0; r < at.count; ++r)
-            operands.Y.zero_fill(
-                at.first[r].length, operands.sizes.T, at.d, at.first[r].row, 0, operands.widths.K);
+            operands.pad(at.d, at.first[r].row, at.first[r].length);
     }
 };
 
@@ -20327,7 +20358,7 @@ void run_small_row(Weights const& weights, States const& states, batch_operands<
                     {h.data()}, H, {sequence.y.first + at * sequence.y_stride, sequence.y.stride});
         }
         states.finish(part, row);
-        operands.Y.zero_fill(sequence.length, operands.sizes.T, d, 0, 0, H);
+        operands.pad(d, 0, sequence.length);
     }
 }
 
@@ -20659,8 +20690,7 @@ struct attn_lstm_states : recurrent_states<attn_lstm_family, Item> {
             std::size_t const n = part.first[r].row, length = memory.length(n);
             store_state(rows.attention(r), p.C, Y_attention, part.d, n);
             store_state(rows.alignment(r), length, Y_alignment, part.d, n);
-            if (Y_alignment.is_given())
-                Y_alignment.zero_fill(part.d, n, length, memory.S);
+            Y_alignment.zero_fill(part.d, n, length, memory.S);
             alignments.zero_fill(0, part.first[r].length, part.d, n, length, memory.S);
             alignments.zero_fill(part.first[r].length, operands.sizes.T, part.d, n, 0, memory.S);
         }
@@ -24946,6 +24976,28 @@ namespace xloom::inline XLOOM_ABI::kernel {
 template <class Function, class T>
 inline constexpr bool can_reduce = std::is_invocable_v<Function const&, T, T const&>;
 
+/// True if the reduction is defined for values of type T; false if `kind` is not an enumerator.
+template <class T>
+constexpr bool has_reduction(reduction kind)
+{
+    switch (kind) {
+    case reduction::none:
+        return true;
+    case reduction::add:
+        return can_reduce<reduce_add_t, T>;
+    case reduction::mul:
+        return can_reduce<reduce_mul_t, T>;
+    case reduction::max:
+        return can_reduce<reduce_max_t, T>;
+    case reduction::min:
+        return can_reduce<reduce_min_t, T>;
+    case reduction::mean:
+        return can_reduce<reduce_add_t, T> &&
+               std::is_invocable_v<xloom::detail::divide_by_count const&, T const&, std::size_t>;
+    }
+    return false;
+}
+
 /// Calls f with the function object of a reduction: `reduce` itself or, if it is a `reduction`, the one that
 /// it names, which must be able to reduce values of type T. For the mean it is an addition; the caller
 /// divides by the number of updates.
@@ -25010,28 +25062,6 @@ constexpr bool replaces([[maybe_unused]] Reduce const& reduce)
         return is_one_of<Reduce, reduce_none_t>;
 }
 
-/// True if the reduction is defined for values of type T; false if `kind` is not an enumerator.
-template <class T>
-constexpr bool has_reduction(reduction kind)
-{
-    switch (kind) {
-    case reduction::none:
-        return true;
-    case reduction::add:
-        return kernel::can_reduce<reduce_add_t, T>;
-    case reduction::mul:
-        return kernel::can_reduce<reduce_mul_t, T>;
-    case reduction::max:
-        return kernel::can_reduce<reduce_max_t, T>;
-    case reduction::min:
-        return kernel::can_reduce<reduce_min_t, T>;
-    case reduction::mean:
-        return kernel::can_reduce<reduce_add_t, T> &&
-               std::is_invocable_v<divide_by_count const&, T const&, std::size_t>;
-    }
-    return false;
-}
-
 /// Returns the enumerator of a reduction of xloom.
 template <class Reduce>
 constexpr reduction kind_of([[maybe_unused]] Reduce const& reduce)
@@ -25068,7 +25098,7 @@ void check_reduction(indexed_names const& op, scatter_rules const& options)
         if (options.reduction > reduction::mean)
             fail<option_error>(op, ": the reduction must be one of xloom's, but it is number ",
                 static_cast<int>(options.reduction), ". Choose one.");
-        if (!has_reduction<T>(options.reduction))
+        if (!kernel::has_reduction<T>(options.reduction))
             fail<option_error>(op, ": a reduction must be defined for ", op.data,
                 "'s elements, but reduction is ", name_of(options.reduction), " and ", op.data, " holds ",
                 element_name<T>(), ". Choose another.");
@@ -30334,6 +30364,68 @@ struct lane_compose {
 // A parallel scan in vectors: the sizes and the tree of groups and blocks, which decide about the bits of all
 // results, the reductions of lanes, and the scan of one sequence whose items are consecutive.
 
+// ==== xloom/detail/core/monoid.hpp ====
+// Associative operators, with their identities.
+
+namespace xloom::inline XLOOM_ABI {
+
+/// An associative operator and the value that an exclusive scan begins with, as one value: the operator's
+/// identity, or any other value.
+template <class Op, class Value>
+struct monoid {
+    Op op;
+    Value identity;
+};
+template <class Op, class Value>
+monoid(Op, Value) -> monoid<Op, Value>;
+
+namespace detail {
+
+template <class T>
+inline constexpr bool is_monoid = false;
+template <class Op, class Value>
+inline constexpr bool is_monoid<monoid<Op, Value>> = true;
+
+/// A number type with a largest and a smallest value.
+template <class T>
+concept bounded = std::numeric_limits<T>::is_specialized && ordered<T>;
+
+/// True if a reduction of Ts has an identity that is known: T{} and T(1), or the bounds of T. float8_e8m0 has
+/// no zero.
+template <class Reduce, class T>
+inline constexpr bool has_identity = false;
+template <class T>
+inline constexpr bool has_identity<reduce_add_t, T> = summable<T> && !std::same_as<T, float8_e8m0>;
+template <class T>
+inline constexpr bool has_identity<reduce_mul_t, T> = multipliable<T> && std::is_constructible_v<T, int>;
+template <class T>
+inline constexpr bool has_identity<reduce_max_t, T> = bounded<T>;
+template <class T>
+inline constexpr bool has_identity<reduce_min_t, T> = bounded<T>;
+
+/// Returns the identity of a reduction: 0, 1, and for max and min the smallest and the largest value.
+template <class T, class Reduce>
+    requires has_identity<Reduce, T>
+constexpr T identity_of(Reduce const&)
+{
+    using limits = std::numeric_limits<T>;
+    if constexpr (std::same_as<Reduce, reduce_add_t>)
+        return T{};
+    else if constexpr (std::same_as<Reduce, reduce_mul_t>)
+        return static_cast<T>(1);
+    else if constexpr (std::same_as<Reduce, reduce_max_t> && limits::has_infinity)
+        return static_cast<T>(-limits::infinity());
+    else if constexpr (std::same_as<Reduce, reduce_max_t>)
+        return limits::lowest();
+    else if constexpr (limits::has_infinity)
+        return limits::infinity();
+    else
+        return (limits::max)();
+}
+
+} // namespace detail
+} // namespace xloom::inline XLOOM_ABI
+
 namespace xloom::inline XLOOM_ABI::kernel {
 
 /// The number of elements whose prefixes are combined by one tree.
@@ -30395,18 +30487,13 @@ struct lane_reduction {
 
     static constexpr std::size_t lane_count = kernel::lane_count<T>;
 
-    /// The x with op(x, y) = y, bit by bit.
+    /// The x with op(x, y) = y, bit by bit: the identity, but -0 of floating-point sums, as 0 + -0 is 0.
     static constexpr T neutral()
     {
-        using limits = std::numeric_limits<T>;
-        if constexpr (std::same_as<Reduce, reduce_add_t>)
-            return std::floating_point<T> ? static_cast<T>(-0.0) : T{};
-        else if constexpr (std::same_as<Reduce, reduce_mul_t>)
-            return T{1};
-        else if constexpr (std::same_as<Reduce, reduce_max_t>)
-            return limits::has_infinity ? -limits::infinity() : limits::lowest();
+        if constexpr (std::same_as<Reduce, reduce_add_t> && std::floating_point<T>)
+            return static_cast<T>(-0.0);
         else
-            return limits::has_infinity ? limits::infinity() : (limits::max)();
+            return xloom::detail::identity_of<T>(Reduce{});
     }
 
     XLOOM_ALWAYS_INLINE lanes operator()(lanes const& a, lanes const& b) const
@@ -30813,9 +30900,9 @@ inline constexpr std::size_t row_width = 4096 / sizeof(V);
 /// it is not a whole one. reduce(b, totals) computes the totals of a block that is not the last one, and
 /// append(b, before, totals) replaces them by what comes after the block.
 ///
-/// Why row by row: the trees of the rows before, of which a group has few, stay in the cache, and the rows
-/// may share a set of it. Where access.rows_share_sets() is false, and the order of an operator is free, the
-/// elements of a group are combined in registers, column by column.
+/// Why row by row: only the trees of each column are read again, so that rows may evict each other from a set
+/// of the cache. Where access.rows_share_sets() is false, and the order of an operator is free, the elements
+/// of a group are combined in registers, column by column.
 template <class V, class Op, class Access>
 class row_prefix {
 public:
@@ -30847,16 +30934,17 @@ public:
         std::size_t const begin = block * elements_per_block;
         row_prefix const local = *this; // which no write changes, as the compiler can see
         columns group;
-        progress done;
+        bool is_in_order = false; // from a row on that has a result which is not safe
         for (std::size_t t = begin; t < begin + elements_per_block; t += elements_per_group) {
             if constexpr (needs_results)
                 for (std::size_t c = 0; c < width_; ++c)
                     group.all[c].base = t == begin ? rule::template neutral<V>() : totals[c];
-            local.template run_rows<results::total>(group, t, elements_per_group, done, rows_of_group{});
+            local.template run_rows<results::total>(
+                group, t, elements_per_group, is_in_order, rows_of_group{});
             append_group(group, t == begin, totals);
         }
         if constexpr (is_ordered)
-            if (done.is_in_order)
+            if (is_in_order)
                 totals[0] = rule::unclear(totals[0]);
     }
     void append(std::size_t block, V const* before, V* totals, bool = true) const
@@ -30902,11 +30990,6 @@ private:
         std::array<typename order_rule<Op, V>::condition, max_width> is_safe;
     };
 
-    /// True from a row on that has a result which is not safe.
-    struct progress {
-        bool is_in_order = false;
-    };
-
     template <results Results>
     void scan(std::size_t block, V* before) const
     {
@@ -30914,13 +30997,13 @@ private:
         std::size_t const end = (std::min)(begin + elements_per_block, length_);
         row_prefix const local = *this; // which no write changes, as the compiler can see
         columns group;
-        progress done;
+        bool is_in_order = false;
         std::array<V, max_width> totals; // of the groups of the block so far
         if constexpr (is_ordered)
             for (std::size_t c = 0; c < width_; ++c) {
                 group.is_safe[c] = rule::is_safe_start(before[c]);
                 group.previous[c] = before[c];
-                done.is_in_order = done.is_in_order || !all_of(group.is_safe[c]);
+                is_in_order = is_in_order || !all_of(group.is_safe[c]);
             }
         for (std::size_t t = begin; t < end; t += elements_per_group) {
             if constexpr (!is_ordered)
@@ -30938,15 +31021,15 @@ private:
                     continue;
                 }
             for (std::size_t c = 0; c < width_; ++c)
-                start_group(group, c, t == begin ? before[c] : op_(before[c], totals[c]), done);
-            local.template run_rows<Results>(group, t, end - t, done, rows_of_group{});
+                start_group(group, c, t == begin ? before[c] : op_(before[c], totals[c]), is_in_order);
+            local.template run_rows<Results>(group, t, end - t, is_in_order, rows_of_group{});
             if (end - t >= elements_per_group)
                 append_group(group, t == begin, totals.data());
         }
         if (end - begin != elements_per_block)
             return;
         for (std::size_t c = 0; c < width_; ++c)
-            before[c] = last_of(group, c, op_(before[c], totals[c]), done);
+            before[c] = last_of(group, c, op_(before[c], totals[c]), is_in_order);
     }
 
     /// Writes the results of `count` elements of a group of column c, which follow `base`, and returns the
@@ -30968,18 +31051,18 @@ private:
     }
 
     /// Returns the last result of column c, given what it is in any grouping.
-    static V last_of(columns const& group, std::size_t c, V const& grouped, progress const& done)
+    static V last_of(columns const& group, std::size_t c, V const& grouped, bool is_in_order)
     {
         if constexpr (is_ordered)
-            if (done.is_in_order)
+            if (is_in_order)
                 return choose(group.is_safe[c], grouped, group.previous[c]);
         return grouped;
     }
-    void start_group(columns& group, std::size_t c, V const& base, progress const& done) const
+    void start_group(columns& group, std::size_t c, V const& base, bool is_in_order) const
     {
         group.all[c].base = base;
         if (is_ordered || exclusive_)
-            group.previous[c] = last_of(group, c, base, done);
+            group.previous[c] = last_of(group, c, base, is_in_order);
     }
 
     /// Appends the totals of a group to those of the groups before it.
@@ -31000,24 +31083,24 @@ private:
 
     template <results Results, std::size_t... I>
     XLOOM_ALWAYS_INLINE void run_rows(
-        columns& group, std::size_t t, std::size_t count, progress& done, std::index_sequence<I...>) const
+        columns& group, std::size_t t, std::size_t count, bool& is_in_order, std::index_sequence<I...>) const
     {
-        static_cast<void>(((I < count && (run_row<Results, I>(group, t + I, done), true)) && ...));
+        static_cast<void>(((I < count && (run_row<Results, I>(group, t + I, is_in_order), true)) && ...));
     }
 
     template <results Results, std::size_t I>
-    XLOOM_ALWAYS_INLINE void run_row(columns& group, std::size_t t, progress& done) const
+    XLOOM_ALWAYS_INLINE void run_row(columns& group, std::size_t t, bool& is_in_order) const
     {
-        constexpr bool is_total = Results == results::total;
+        constexpr bool is_total = Results == results::total, has_prefix = !is_total || needs_results;
         std::size_t c = 0;
-        if (!is_ordered || is_total || !done.is_in_order)
+        if (!is_ordered || is_total || !is_in_order)
             for (; c < width_; ++c) {
                 column& at = group.all[c];
                 V const x = access_.read(t, c);
-                V const prefix = combine < !is_total || needs_results, I, 0 > (at, x);
+                V const prefix = combine<has_prefix, I, 0>(at, x);
                 if constexpr (is_total) {
                     if constexpr (is_ordered)
-                        done.is_in_order = done.is_in_order || !all_of(is_clear(x, at, prefix));
+                        is_in_order = is_in_order || !all_of(is_clear(x, at, prefix));
                 } else {
                     V const result = op_(at.base, prefix);
                     if constexpr (is_ordered)
@@ -31028,9 +31111,9 @@ private:
             }
         if constexpr (is_ordered && !is_total)
             if (c < width_) {
-                if (!done.is_in_order)
+                if (!is_in_order)
                     set_previous(group, I, c);
-                done.is_in_order = true;
+                is_in_order = true;
                 run_row_in_order<Results>(group, t, I, c);
             }
     }
@@ -31198,8 +31281,8 @@ public:
                 scan_group<count>(group, local.op_);
                 if constexpr (is_ordered)
                     if (!local.are_safe(count, x, group, base)) {
-                        progress done{start, has_base && !Op::is_safe_start(start)};
-                        local.template write_ordered<true>(0, c, count, group, has_base, done);
+                        last_result last{start, has_base && !Op::is_safe_start(start)};
+                        local.template write_ordered<true>(0, c, count, group, has_base, last);
                         continue;
                     }
                 local.write(0, c, count, group, base);
@@ -31242,8 +31325,8 @@ private:
     static_assert(!is_ordered || !KeepsPrefixes);
 
     /// The last result of a sequence, from which it is continued in order once one was unsafe.
-    struct progress {
-        V last;
+    struct last_result {
+        V value;
         bool is_in_order;
     };
 
@@ -31254,26 +31337,25 @@ private:
         std::size_t const begin = block * elements_per_block;
         std::size_t const end = (std::min)(begin + elements_per_block, length_);
         std::array<V, strip_width<V>> totals; // of the groups of the block so far
-        std::array<progress, strip_width<V>> done{};
+        std::array<last_result, strip_width<V>> last{};
         for (std::size_t c = 0; has_before && c < width_; ++c)
-            done[c] = {before[c], !Op::is_safe_start(before[c])};
+            last[c] = {before[c], !Op::is_safe_start(before[c])};
         for (std::size_t t = begin; t < end; t += elements_per_group) {
             std::size_t const count = (std::min)(elements_per_group, end - t);
             for (std::size_t c = 0; c < width_; ++c) {
                 V group[elements_per_group];
                 read_prefixes(t, c, count, group);
-                V const last = group[count - 1];
                 bool const has_base = has_before || t != begin;
-                if (has_base && !done[c].is_in_order)
-                    done[c].last = !has_before  ? totals[c]
-                                   : t == begin ? before[c]
-                                                : op_(before[c], totals[c]);
-                write_ordered<Writes>(t, c, count, group, has_base, done[c]);
-                totals[c] = t == begin ? last : op_(totals[c], last);
+                if (has_base && !last[c].is_in_order)
+                    last[c].value = !has_before  ? totals[c]
+                                    : t == begin ? before[c]
+                                                 : op_(before[c], totals[c]);
+                write_ordered<Writes>(t, c, count, group, has_base, last[c]);
+                totals[c] = t == begin ? group[count - 1] : op_(totals[c], group[count - 1]);
             }
         }
         for (std::size_t c = 0; c < width_; ++c)
-            before[c] = done[c].is_in_order ? done[c].last
+            before[c] = last[c].is_in_order ? last[c].value
                         : has_before        ? op_(before[c], totals[c])
                                             : totals[c];
     }
@@ -31287,21 +31369,21 @@ private:
         return are_all;
     }
 
-    /// Writes the results of a group whose prefixes are given. The base is `done.last`, if there is one.
+    /// Writes the results of a group whose prefixes are given. The base is `last.value`, if there is one.
     template <bool Writes>
-    void write_ordered(
-        std::size_t t, std::size_t c, std::size_t count, V const* group, bool has_base, progress& done) const
+    void write_ordered(std::size_t t, std::size_t c, std::size_t count, V const* group, bool has_base,
+        last_result& last) const
     {
-        V const base = done.last;
+        V const base = last.value;
         for (std::size_t i = 0; i < count; ++i) {
             V const x = access_.read(t + i, c);
             V result = has_base ? op_(base, group[i]) : group[i];
-            done.is_in_order = done.is_in_order || !Op::is_safe(x, result);
-            if (done.is_in_order)
-                result = has_base || i != 0 ? op_(done.last, x) : x;
+            last.is_in_order = last.is_in_order || !Op::is_safe(x, result);
+            if (last.is_in_order)
+                result = has_base || i != 0 ? op_(last.value, x) : x;
             if constexpr (Writes)
-                access_.write(t + i, c, exclusive_ ? done.last : result);
-            done.last = result;
+                access_.write(t + i, c, exclusive_ ? last.value : result);
+            last.value = result;
         }
     }
 
@@ -32001,7 +32083,7 @@ public:
         {
             order_.members_.fetch_sub(1, std::memory_order_relaxed);
             if (!has_finished_)
-                order_.handed_on_.give_up();
+                order_.known_.give_up();
         }
 
         /// Returns the next chunk that nobody has taken.
@@ -32016,17 +32098,17 @@ public:
     /// True if what comes before chunk k is known, and no other thread waits for what comes after it.
     bool is_alone_at(std::size_t k) const noexcept
     {
-        return members_.load(std::memory_order_relaxed) == 1 && handed_on_.has_reached(k);
+        return members_.load(std::memory_order_relaxed) == 1 && known_.has_reached(k);
     }
     /// Waits until what comes before chunk k is known. Returns false if another thread has thrown.
-    bool wait_for(std::size_t k) { return handed_on_.wait_for(k); }
+    bool wait_for(std::size_t k) { return known_.wait_for(k); }
     /// Says that what comes after chunk k is known, unless another thread has thrown.
-    void hand_on(std::size_t k) noexcept { handed_on_.reach(k + 1); }
+    void announce(std::size_t k) noexcept { known_.reach(k + 1); }
 
 private:
     alignas(cache_line) std::atomic<std::size_t> members_ = 0;
     alignas(cache_line) std::atomic<std::size_t> taken_ = 0;
-    progress handed_on_{};
+    progress known_{}; ///< has reached k once what comes before chunk k is known
 };
 
 /// A scan of `count` strips, made by make(i), in chunks of some blocks. A thread takes the next chunk,
@@ -32108,7 +32190,7 @@ private:
     {
         if (end != detail::blocks_of(of))
             std::copy_n(after, of.width(), handed_on_.begin());
-        order_.hand_on(k);
+        order_.announce(k);
     }
 
     std::size_t count_;
@@ -32182,14 +32264,14 @@ std::size_t scan_parts(std::size_t elements, Policy const& policy)
 {
     constexpr std::size_t least =
         is_cheap<V, Op> ? tuning::elements_per_thread : tuning::scanned_elements_per_thread;
-    return std::max<std::size_t>(std::min<std::size_t>(elements / least, policy.concurrency()), 1);
+    return detail::parts_for(policy, elements, least);
 }
 
-/// The strips of at most `width` neighbours into which `neighbours` of each row are divided. Requires some.
+/// The strips of at most `width` neighbours into which `neighbours` of each row are divided.
 class strip_grid {
 public:
     strip_grid(std::size_t neighbours, std::size_t width)
-        : neighbours_(neighbours), width_(width), per_row_((neighbours - 1) / width + 1)
+        : neighbours_(neighbours), width_(width), per_row_(ceil_div(neighbours, width))
     {}
 
     std::size_t per_row() const { return per_row_; }
@@ -32228,11 +32310,15 @@ struct whole_axis {
     }
 };
 
-/// True if the elements of all operands follow each other at this stride.
-template <std::size_t K>
-bool are_consecutive(std::array<std::ptrdiff_t, K> const& strides, std::ptrdiff_t stride)
+/// True if the elements of operands K follow each other at this stride; of all operands if none is named.
+template <std::size_t... K, std::size_t N>
+bool are_consecutive(std::array<std::ptrdiff_t, N> const& strides, std::ptrdiff_t stride)
 {
-    return std::all_of(strides.begin(), strides.end(), [&](std::ptrdiff_t each) { return each == stride; });
+    if constexpr (sizeof...(K) == 0)
+        return std::all_of(
+            strides.begin(), strides.end(), [&](std::ptrdiff_t each) { return each == stride; });
+    else
+        return ((strides[K] == stride) && ...);
 }
 
 /// The function that runs the part of a scan that is done in vectors, and returns the number of neighbours of
@@ -32450,12 +32536,6 @@ struct recurrence_operands {
     }
 };
 
-/// True if a, b and h follow each other at this stride.
-inline bool are_consecutive_states(sequences<4>::offsets const& strides, std::ptrdiff_t stride)
-{
-    return strides[0] == stride && strides[1] == stride && strides[3] == stride;
-}
-
 /// The part of recurrences that is done in vectors.
 template <class T>
 struct lane_recurrences {
@@ -32470,16 +32550,19 @@ struct lane_recurrences {
     std::size_t operator()(Run const& run) const
     {
         if (run.suits_vectors()) {
-            if (detail::are_consecutive_states(all.time(), 1))
+            if (detail::are_consecutive<a, b, h>(all.time(), 1))
                 return run_consecutive<false>(run);
-            if (detail::are_consecutive_states(all.time(), -1))
+            if (detail::are_consecutive<a, b, h>(all.time(), -1))
                 return run_consecutive<true>(run);
         }
-        bool const has_vectors_of_h0 = all.beside()[2] == 0 || all.beside()[2] == 1;
-        return detail::are_consecutive_states(all.beside(), 1) && has_vectors_of_h0 ? run_neighbours(run) : 0;
+        bool const has_vectors_of_h0 = all.beside()[h0] == 0 || all.beside()[h0] == 1;
+        return detail::are_consecutive<a, b, h>(all.beside(), 1) && has_vectors_of_h0 ? run_neighbours(run)
+                                                                                      : 0;
     }
 
 private:
+    static constexpr std::size_t a = 0, b = 1, h0 = 2, h = 3; ///< the operands of the sequences
+
     template <bool Reverse, class Run>
     std::size_t run_consecutive(Run const& run) const
     {
@@ -32537,13 +32620,11 @@ void run_recurrences(
     if (all.length() == 0 || all.count() == 0)
         return;
     flush_subnormals const flushing;
-    auto const scan = [&](auto const& run) {
-        std::size_t done = 0;
-        if constexpr (kernel::has_lanes<T>)
-            done = detail::scan_lanes(vector_level(), lane_recurrences<T>{of, all}, run);
-        detail::run_items(of, all, done, run);
-    };
-    scan(whole_axis<sequences<4>>{all, detail::parts_for(policy, all.length() * all.count()), policy});
+    whole_axis<sequences<4>> const run{all, detail::parts_for(policy, all.length() * all.count()), policy};
+    std::size_t done = 0;
+    if constexpr (kernel::has_lanes<T>)
+        done = detail::scan_lanes(vector_level(), lane_recurrences<T>{of, all}, run);
+    detail::run_items(of, all, done, run);
 }
 
 /// Returns the layout of h0 with the axis of time; of a single number, the same for all sequences.
@@ -32711,68 +32792,6 @@ struct sent_as_bytes {
 // The arguments of a parallel scan: its operator (a reduction by name, a callable, or a monoid), and its
 // operands and results with their names, memory and items.
 
-// ==== xloom/detail/core/monoid.hpp ====
-// Associative operators, with their identities.
-
-namespace xloom::inline XLOOM_ABI {
-
-/// An associative operator and the value that an exclusive scan begins with, as one value: the operator's
-/// identity, or any other value.
-template <class Op, class Value>
-struct monoid {
-    Op op;
-    Value identity;
-};
-template <class Op, class Value>
-monoid(Op, Value) -> monoid<Op, Value>;
-
-namespace detail {
-
-template <class T>
-inline constexpr bool is_monoid = false;
-template <class Op, class Value>
-inline constexpr bool is_monoid<monoid<Op, Value>> = true;
-
-/// A number type with a largest and a smallest value.
-template <class T>
-concept bounded = std::numeric_limits<T>::is_specialized && ordered<T>;
-
-/// True if a reduction of Ts has an identity that is known: T{} and T(1), or the bounds of T. float8_e8m0 has
-/// no zero.
-template <class Reduce, class T>
-inline constexpr bool has_identity = false;
-template <class T>
-inline constexpr bool has_identity<reduce_add_t, T> = summable<T> && !std::same_as<T, float8_e8m0>;
-template <class T>
-inline constexpr bool has_identity<reduce_mul_t, T> = multipliable<T> && std::is_constructible_v<T, int>;
-template <class T>
-inline constexpr bool has_identity<reduce_max_t, T> = bounded<T>;
-template <class T>
-inline constexpr bool has_identity<reduce_min_t, T> = bounded<T>;
-
-/// Returns the identity of a reduction: 0, 1, and for max and min the smallest and the largest value.
-template <class T, class Reduce>
-    requires has_identity<Reduce, T>
-constexpr T identity_of(Reduce const&)
-{
-    using limits = std::numeric_limits<T>;
-    if constexpr (std::same_as<Reduce, reduce_add_t>)
-        return T{};
-    else if constexpr (std::same_as<Reduce, reduce_mul_t>)
-        return static_cast<T>(1);
-    else if constexpr (std::same_as<Reduce, reduce_max_t> && limits::has_infinity)
-        return static_cast<T>(-limits::infinity());
-    else if constexpr (std::same_as<Reduce, reduce_max_t>)
-        return limits::lowest();
-    else if constexpr (limits::has_infinity)
-        return limits::infinity();
-    else
-        return (limits::max)();
-}
-
-} // namespace detail
-} // namespace xloom::inline XLOOM_ABI
-
 namespace xloom::inline XLOOM_ABI::detail {
 
 /// The type of the elements that an operator combines: the items of one operand, or tuples of the items of
@@ -32802,22 +32821,11 @@ template <class V, class F>
 inline constexpr bool combines<V, F const> =
     requires(F const& op, V const& a, V const& b) { static_cast<V>(op(a, b)); };
 
-/// True if a reduction scans elements of type V.
-template <class V>
-constexpr bool can_scan(reduction kind)
+/// True for the reductions that a parallel scan takes.
+constexpr bool is_associative(reduction kind)
 {
-    switch (kind) {
-    case reduction::add:
-        return kernel::can_reduce<reduce_add_t, V>;
-    case reduction::mul:
-        return kernel::can_reduce<reduce_mul_t, V>;
-    case reduction::max:
-        return kernel::can_reduce<reduce_max_t, V>;
-    case reduction::min:
-        return kernel::can_reduce<reduce_min_t, V>;
-    default:
-        return false;
-    }
+    return kind == reduction::add || kind == reduction::mul || kind == reduction::max ||
+           kind == reduction::min;
 }
 
 /// Requires a reduction that is associative and defined for the elements.
@@ -32829,10 +32837,10 @@ void check_scan_operator(std::string_view name, Op const& op)
     if constexpr (is_monoid<Op>) {
         detail::check_scan_operator<V>(name, op.op);
     } else if constexpr (std::same_as<Op, reduction>) {
-        if (op != reduction::add && op != reduction::mul && op != reduction::max && op != reduction::min)
+        if (!is_associative(op))
             fail<option_error>(name, ": the reduction must be add, mul, max or min, but it is ", name_of(op),
                 ". Choose one of them.");
-        if (!can_scan<V>(op))
+        if (!kernel::has_reduction<V>(op))
             fail<option_error>(name, ": the reduction must be defined for the elements, but ", name_of(op),
                 " is not. Choose another.");
     }
@@ -32846,8 +32854,7 @@ struct identity_use {
     explicit operator bool() const noexcept { return !reason.empty(); }
 };
 
-/// An exclusive scan begins with the identity.
-constexpr identity_use first_result(bool is_exclusive) noexcept
+constexpr identity_use identity_of_exclusive(bool is_exclusive) noexcept
 {
     return {is_exclusive ? "an exclusive scan begins with the identity of its operator" : ""};
 }
@@ -32903,8 +32910,9 @@ public:
     std::tuple<item_t<Xs> const*...> x;
     std::tuple<item_t<Ys>*...> y;
 
-    scanned_operands(std::string_view x_name, std::tuple<Xs...> const& xs, std::string_view y_name,
-        std::tuple<Ys&...> const& ys, std::string_view may_be = {})
+    /// Errors    shape_error: over max_rank.
+    scanned_operands(std::string_view op, std::string_view x_name, std::tuple<Xs...> const& xs,
+        std::string_view y_name, std::tuple<Ys&...> const& ys, std::string_view may_be = {})
         : x(std::apply(
               [](auto const&... each) {
                   return std::tuple<item_t<Xs> const*...>(enable_tensor<bare<Xs>>::data(each)...);
@@ -32916,8 +32924,8 @@ public:
               },
               ys))
     {
-        refer(0, x_name, xs, may_be);
-        refer(sizeof...(Xs), y_name, ys, may_be);
+        refer(op, 0, x_name, xs, may_be);
+        refer(op, sizeof...(Xs), y_name, ys, may_be);
     }
     scanned_operands(scanned_operands const&) = delete;
 
@@ -32935,10 +32943,12 @@ public:
 
 private:
     template <class Operands>
-    void refer(std::size_t begin, std::string_view name, Operands const& operands, std::string_view may_be)
+    void refer(std::string_view op, std::size_t begin, std::string_view name, Operands const& operands,
+        std::string_view may_be)
     {
         detail::for_each_leaf(operands, [&](auto i, auto const& operand) {
             names_[begin + i] = IsTuple ? concat(name, "[", std::size_t{i}, "]") : std::string(name);
+            check_rank(op, names_[begin + i], detail::rank_of(operand));
             memory_[begin + i] = detail::memory_of(operand);
             operands_[begin + i] = {names_[begin + i], memory_[begin + i], may_be};
         });
@@ -32949,23 +32959,24 @@ private:
     std::array<operand_memory, count> operands_;
 };
 
-/// Returns a new tensor of the shape of another one, which an error text calls `name`.
+/// Returns a new tensor of the shape of another one, which an error text calls `name`, followed by [i] if there
+/// are several.
 template <class X>
-owned_t<X> make_like(std::string_view op, std::string_view name, X const& x)
+owned_t<X> make_like(
+    std::string_view op, std::string_view name, X const& x, std::optional<std::size_t> i = {})
 {
-    check_rank(op, name, detail::rank_of(x));
+    check_rank(op, name, detail::rank_of(x), i);
     return make_tensor<owned_t<X>>(op, "the result", detail::shape_of(x));
 }
 
-/// Returns a tuple of new tensors of the shapes of others.
-template <class Inputs>
-auto make_all_like(std::string_view op, Inputs const& inputs)
+/// Returns a tuple of new tensors of the shapes of x, or of those of a tuple xs.
+template <bool IsTuple, class... Xs>
+std::tuple<owned_t<Xs>...> make_all_like(std::string_view op, std::tuple<Xs...> const& inputs)
 {
-    return std::apply(
-        [&](auto const&... x) {
-            return std::tuple<owned_t<decltype(x)>...>(detail::make_like(op, "xs", x)...);
-        },
-        inputs);
+    return [&]<std::size_t... I>(std::index_sequence<I...>) {
+        return std::tuple<owned_t<Xs>...>(detail::make_like(op, IsTuple ? "xs" : "x", std::get<I>(inputs),
+            IsTuple ? std::optional<std::size_t>(I) : std::nullopt)...);
+    }(std::index_sequence_for<Xs...>{});
 }
 
 /// Returns the results of a call as the operands came: one tensor, or a std::tuple of them.
@@ -38728,8 +38739,8 @@ index_check index_check_of(scatter_rules const& options, Reduce const& reduce)
     using T = item_t<Data>;
     if constexpr (is_built_in<Reduce> && std::is_trivially_copyable_v<T> &&
                   is_always_row_major<owned_t<Data>> && !has_threads<Policy>) {
-        bool const is_defined =
-            is_runtime<Reduce> ? has_reduction<T>(options.reduction) : options.reduction == reduction::none;
+        bool const is_defined = is_runtime<Reduce> ? kernel::has_reduction<T>(options.reduction)
+                                                   : options.reduction == reduction::none;
         if (is_defined && options.duplicates == duplicates::last && !options.unique && !options.sorted &&
             !needs_counts_or_sums<T>(options, reduce))
             return index_check::by_block;
@@ -42576,24 +42587,22 @@ struct scanned_axis {
     bool reverse, exclusive;
 };
 
-/// Checks the operands and scans them. `divide` checks what else the call has, given its operands, and
+/// Checks the operands and scans them. `make_run` checks what else the call has, given its operands, and
 /// returns the function that runs a scan: run(scan, sequences, parts). Requires valid types.
-template <bool IsTuple, class V, class Op, class Xs, class Ys, class Policy, class Divide>
+template <bool IsTuple, class V, class Op, class Xs, class Ys, class Policy, class MakeRun>
 void run_parallel_scan(std::string_view name, Op& op, Xs const& xs, Ys const& ys, scanned_axis const& along,
-    Policy const& policy, Divide const& divide)
+    Policy const& policy, MakeRun const& make_run)
 {
-    detail::check_ranks(name, "xs", xs);
-    detail::check_ranks(name, "ys", ys);
     scanned_operands<IsTuple, Xs, Ys> const call(
-        IsTuple ? "xs" : "x", xs, IsTuple ? "ys" : "y", ys, in_place);
+        name, IsTuple ? "xs" : "x", xs, IsTuple ? "ys" : "y", ys, in_place);
     std::size_t const axis = check_scanned_axis(name, call.operands(), along.axis);
-    auto const run = divide(call);
+    auto const run = make_run(call);
     check_written(name, call.results(), call.inputs());
     detail::check_scan_operator<V>(name, op);
     sequences<call.count> const all(call.layouts(), axis, along.reverse);
     std::size_t const count = all.length() * all.count();
-    detail::with_scan_operator<V>(
-        name, op, first_result(along.exclusive), [&]<class Function>(Function& function, V const* start) {
+    detail::with_scan_operator<V>(name, op, identity_of_exclusive(along.exclusive),
+        [&]<class Function>(Function& function, V const* start) {
             if (count != 0)
                 run(detail::scan_of<IsTuple>(call, all, start, along.exclusive, function), all,
                     detail::scan_parts<V, Function>(count, policy));
@@ -42629,7 +42638,7 @@ auto associative_scan(std::string_view name, Op& op, Xs const& xs, First&& first
 {
     if constexpr (satisfied<options_and_policy<Options, First, Env...>, scan_types<Op, Xs>>()) {
         auto const inputs = detail::evaluated_inputs(xs);
-        auto results = detail::make_all_like(name, inputs);
+        auto results = detail::make_all_like<is_tuple<Xs>>(name, inputs);
         detail::scan_whole<Xs>(name, op, inputs, detail::leaves(results), detail::options_of<Options>(first),
             policy_of(first, env...));
         return detail::results_like<Xs>(std::move(results));
@@ -43137,20 +43146,6 @@ private:
 
 namespace xloom::inline XLOOM_ABI::detail {
 
-/// Calls f(i, begin, end) for the segments [begin, end) of each part and the first sequence i of each row of
-/// neighbours. Parts have about the same number of rows.
-template <class Sequences, class F, class Policy>
-void for_each_segment(
-    row_split_list const& splits, Sequences const& all, std::size_t parts, F const& f, Policy const& policy)
-{
-    policy.for_each(parts, [&](std::size_t part) {
-        std::size_t const begin = splits.begin_of_part(part, parts),
-                          end = splits.begin_of_part(part + 1, parts);
-        for (std::size_t i = 0; i < all.count(); i += all.neighbours())
-            f(i, begin, end);
-    });
-}
-
 /// The segments [begin, end) of a call, and the result of those that are empty; null if none is.
 template <class V>
 struct segment_range {
@@ -43317,13 +43312,11 @@ void reduce_segments(Call const& call, sequences<Call::count> const& all, row_sp
     V const* empty, Op& op, Policy const& policy)
 {
     std::size_t const parts = detail::scan_parts<V, Op>(all.length() * all.count() + splits.size(), policy);
-    auto const run = [&](auto const& reduce) {
-        detail::for_each_segment(
-            splits, all, parts,
-            [&](std::size_t i, std::size_t begin, std::size_t end) {
+    auto const run = [&](auto const& reduce) { // for each row of neighbours, which begins with sequence i
+        splits.for_each_part(policy, parts, [&](std::size_t, std::size_t begin, std::size_t end) {
+            for (std::size_t i = 0; i < all.count(); i += all.neighbours())
                 reduce(i, segment_range<V>{splits, begin, end, empty});
-            },
-            policy);
+        });
     };
     if constexpr (IsTuple)
         run([&](std::size_t i, segment_range<V> const& segments) {
@@ -43340,15 +43333,12 @@ template <bool IsTuple, class V, class Op, class Xs, class Splits, class Ys, cla
 void run_segment_reduce(std::string_view name, Op& op, Xs const& values, Splits const& row_splits,
     Ys const& ys, Policy const& policy)
 {
-    detail::check_ranks(name, "values", values);
-    detail::check_ranks(name, "ys", ys);
-    scanned_operands<IsTuple, Xs, Ys> const call("values", values, IsTuple ? "ys" : "y", ys);
+    scanned_operands<IsTuple, Xs, Ys> const call(name, "values", values, IsTuple ? "ys" : "y", ys);
     std::size_t const rows = check_segmented_rows(name, call.inputs());
     row_split_list const splits(name, row_splits, rows);
     check_segment_results(name, call.inputs().front().dims(), splits.size(), call.results());
-    memory_block const splits_memory = detail::memory_of(row_splits);
-    check_written(name, call.results(),
-        all_operands(call.inputs(), std::array{operand_memory("row_splits", splits_memory)}));
+    check_written(name, call.results(), call.inputs());
+    check_apart_from_splits(name, call.results(), row_splits);
     detail::check_scan_operator<V>(name, op);
     identity_use const use{splits.has_empty() ? "an empty segment has the identity of its operator" : ""};
     auto layouts = call.layouts();
@@ -43559,12 +43549,10 @@ struct each_segment {
             return;
         strip_grid const grid{end - begin, width};
         std::size_t const strips = all.count() / all.neighbours() * grid.per_row();
-        policy.for_each(parts, [&](std::size_t part) {
-            std::size_t const first_segment = splits.begin_of_part(part, parts),
-                              last_segment = splits.begin_of_part(part + 1, parts);
+        splits.for_each_part(policy, parts, [&](std::size_t, std::size_t first, std::size_t last) {
             for (std::size_t i = 0; i < strips; ++i)
                 run_strip(make, all(grid.row(i) * all.neighbours() + begin + grid.begin(i)), all.time(),
-                    grid.size(i), splits.all().subspan(first_segment, last_segment - first_segment + 1));
+                    grid.size(i), splits.all().subspan(first, last - first + 1));
         });
     }
 
@@ -43612,8 +43600,7 @@ struct scanned_segments {
           reverse(is_reverse),
           policy(runs_on)
     {
-        memory_block const memory = detail::memory_of(row_splits);
-        check_written(name, call.results(), std::array{operand_memory("row_splits", memory)});
+        check_apart_from_splits(name, call.results(), row_splits);
     }
 
     template <class Scan, class Sequences>
@@ -43655,7 +43642,7 @@ auto segment_scan(
     if constexpr (satisfied<options_and_policy<Options, First, Env...>, splits_of_rows<Splits>,
                       scan_types<Op, Xs>>()) {
         auto const inputs = detail::evaluated_inputs(xs);
-        auto results = detail::make_all_like(name, inputs);
+        auto results = detail::make_all_like<is_tuple<Xs>>(name, inputs);
         detail::scan_segments<Xs>(name, op, inputs, row_splits, detail::leaves(results),
             detail::options_of<Options>(first), policy_of(first, env...));
         return detail::results_like<Xs>(std::move(results));
@@ -43776,15 +43763,13 @@ void softmax_cotangents(strip_items<T const> const& y, strip_items<T const> cons
             ct_x(t, 0) = static_cast<T>(at(y, t) * slope(t));
 }
 
-/// Calls f(part, offsets of the first element, number of elements) for each sequence of each segment. Parts
-/// have about the same number of rows.
+/// Calls f(part, offsets of the first element, number of elements) for each sequence of each segment.
 template <class Sequences, class F, class Policy>
 void for_each_segment_sequence(
     row_split_list const& splits, Sequences const& all, std::size_t parts, F const& f, Policy const& policy)
 {
-    policy.for_each(parts, [&](std::size_t part) {
-        std::size_t const end = splits.begin_of_part(part + 1, parts);
-        for (std::size_t s = splits.begin_of_part(part, parts); s < end; ++s)
+    splits.for_each_part(policy, parts, [&](std::size_t part, std::size_t begin, std::size_t end) {
+        for (std::size_t s = begin; s < end; ++s)
             for (std::size_t i = 0; i < all.count(); i += all.neighbours()) {
                 auto at = all(i);
                 for (std::size_t k = 0; k < at.size(); ++k)
@@ -43806,14 +43791,12 @@ void run_segment_softmax(
     using T = item_t<X>;
     auto const xs = std::tie(x);
     auto const ys = std::tie(y);
-    detail::check_ranks(name, "x", xs);
-    detail::check_ranks(name, "y", ys);
-    scanned_operands<false, std::tuple<X const&>, std::tuple<Y&>> const call("x", xs, "y", ys, in_place);
+    scanned_operands<false, std::tuple<X const&>, std::tuple<Y&>> const call(
+        name, "x", xs, "y", ys, in_place);
     std::size_t const rows = check_segmented_rows(name, call.operands());
     row_split_list const splits(name, row_splits, rows);
-    memory_block const splits_memory = detail::memory_of(row_splits);
-    check_written(name, call.results(),
-        all_operands(call.inputs(), std::array{operand_memory("row_splits", splits_memory)}));
+    check_written(name, call.results(), call.inputs());
+    check_apart_from_splits(name, call.results(), row_splits);
     sequences<2> const all(call.layouts(), 0, false);
     std::size_t const parts = detail::parts_for(policy, rows * all.count());
     auto const& time = all.time();
@@ -44904,11 +44887,11 @@ struct rank_item_scan {
     void with_strips(all_sequences const& all, F const& f) const
     {
         if constexpr (kernel::has_lane_form<std::remove_const_t<Op>> && kernel::has_lanes<T>) {
-            if (all.time()[0] == 1 && all.time()[2] == 1)
+            if (detail::are_consecutive<0, 2>(all.time(), 1))
                 return f(consecutive<false>(all));
-            if (all.time()[0] == -1 && all.time()[2] == -1)
+            if (detail::are_consecutive<0, 2>(all.time(), -1))
                 return f(consecutive<true>(all));
-            if (all.beside()[0] == 1 && all.beside()[2] == 1) {
+            if (detail::are_consecutive<0, 2>(all.beside(), 1)) {
                 std::size_t const whole = all.neighbours() / kernel::lane_count<T> * kernel::lane_count<T>;
                 return f(vectors(all, whole), items(all, whole));
             }
@@ -44929,12 +44912,12 @@ private:
     auto consecutive(all_sequences const& all) const
     {
         using ops = kernel::lane_reduction<std::remove_const_t<Op>, T>;
-        using lane_access = consecutive_access<T, Reverse>;
+        using access_type = consecutive_access<T, Reverse>;
         return strips_between<T>(
             0, all.neighbours(), 1,
             [this](offsets const& at, std::size_t length, std::size_t) {
-                return kernel::lane_prefix<ops, lane_access>(
-                    lane_access{{x + at[0]}, {y + at[2]}, ops::neutral()}, length, exclusive);
+                return kernel::lane_prefix<ops, access_type>(
+                    access_type{{x + at[0]}, {y + at[2]}, ops::neutral()}, length, exclusive);
             },
             ops::neutral());
     }
@@ -45039,14 +45022,11 @@ struct rank_recurrence {
     void with_strips(all_sequences const& all, F const& f) const
     {
         if constexpr (kernel::has_lanes<T>) {
-            auto const are_all = [](offsets const& strides, std::ptrdiff_t stride) {
-                return strides[0] == stride && strides[1] == stride && strides[4] == stride;
-            };
-            if (are_all(all.time(), 1))
+            if (detail::are_consecutive<0, 1, 4>(all.time(), 1))
                 return f(consecutive<false>(all));
-            if (are_all(all.time(), -1))
+            if (detail::are_consecutive<0, 1, 4>(all.time(), -1))
                 return f(consecutive<true>(all));
-            if (are_all(all.beside(), 1)) {
+            if (detail::are_consecutive<0, 1, 4>(all.beside(), 1)) {
                 std::size_t const whole = all.neighbours() / kernel::lane_count<T> * kernel::lane_count<T>;
                 return f(vectors(all, whole), items(all, whole));
             }
@@ -45066,11 +45046,11 @@ private:
     template <bool Reverse>
     auto consecutive(all_sequences const& all) const
     {
-        using lane_access = affine_consecutive_access<T, Reverse>;
+        using access_type = affine_consecutive_access<T, Reverse>;
         return strips_between<value_type>(
             0, all.neighbours(), 1, [this](offsets const& at, std::size_t length, std::size_t) {
-                return kernel::lane_prefix<kernel::lane_compose<T>, lane_access>(
-                    lane_access{{a + at[0]}, {b + at[1]}, {h + at[4]}, T{}}, length, false);
+                return kernel::lane_prefix<kernel::lane_compose<T>, access_type>(
+                    access_type{{a + at[0]}, {b + at[1]}, {h + at[4]}, T{}}, length, false);
             });
     }
     auto vectors(all_sequences const& all, std::size_t end) const
@@ -45340,16 +45320,15 @@ struct rank_scan_call {
     rank_scan_call(std::string_view name, Op& op, Xs const& xs, Ys const& ys,
         associative_scan_options const& options, distributed_axis<C> const& part)
         : inputs(xs),
-          operands(
-              IsTuple ? "xs" : "x", with_valid_ranks(name, inputs, ys), IsTuple ? "ys" : "y", ys, in_place),
+          operands(name, IsTuple ? "xs" : "x", inputs.values, IsTuple ? "ys" : "y", ys, in_place),
           axis(checked_axis(name, options.axis, part)),
           digest(detail::digest_of(part, dims(), axis)),
           memory(dims(), axis, options.reverse, part)
     {
         detail::check_scan_operator<V>(name, op);
         digest.add(options.reverse).add(options.exclusive).template add_type<V>();
-        detail::with_scan_operator<V>(
-            name, op, first_result(options.exclusive), [&]<class Function>(Function&, V const* identity) {
+        detail::with_scan_operator<V>(name, op, identity_of_exclusive(options.exclusive),
+            [&]<class Function>(Function&, V const* identity) {
                 digest.template add_type<Function>();
                 if (identity != nullptr)
                     start = *identity;
@@ -45359,12 +45338,6 @@ struct rank_scan_call {
     shape const& dims() const { return operands.operands().front().dims(); }
 
 private:
-    static auto const& with_valid_ranks(std::string_view name, inputs_type const& xs, Ys const& ys)
-    {
-        detail::check_ranks(name, "xs", xs.values);
-        detail::check_ranks(name, "ys", ys);
-        return xs.values;
-    }
     template <communicator C>
     std::size_t checked_axis(std::string_view name, std::int64_t of_options, distributed_axis<C> const& part)
     {
@@ -46699,10 +46672,8 @@ private:
     {
         constexpr std::size_t count = sizeof...(Sums);
         constexpr bool is_several = is_tuple<Xs>;
-        detail::check_ranks(op, "xs", inputs_.values);
-        detail::check_ranks(op, "sums", sums_);
         scanned_operands<is_several, std::tuple<Inputs...>, sums_type> const operands(
-            is_several ? "xs" : "x", inputs_.values, is_several ? "sums" : "sum", sums_);
+            op, is_several ? "xs" : "x", inputs_.values, is_several ? "sums" : "sum", sums_);
         call_digest of_call = detail::digest_of(part_);
         for (std::size_t i = 0; i < count; ++i) {
             detail::check_sum(op, operands.inputs()[i], operands.results()[i], part_);
@@ -48250,7 +48221,8 @@ private:
             {outputs_.Y, weights.layout()}, &start_.sequence_lens};
         if (l != 0) // [N, T, D, K], as an input [N, T, D K]
             operands.X = {tensor_ref<Item const>(between(l - 1), {batch_.N, batch_.T, sizes.I}), 1};
-        if (l + 1 != layers_.size())
+        operands.pads_Y = l + 1 == layers_.size();
+        if (!operands.pads_Y)
             operands.Y = {tensor_ref<Item>(between(l), {batch_.N, batch_.T, sizes.D, sizes.K}), 1};
         return operands;
     }

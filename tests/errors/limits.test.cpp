@@ -16,6 +16,11 @@
 #include <xloom/infer/indexing.hpp>
 #include <xloom/infer/loop.hpp>
 #include <xloom/infer/scan.hpp>
+#include <xloom/parallel/cumulative.hpp>
+#include <xloom/parallel/linear_recurrence.hpp>
+#include <xloom/parallel/segment_reduce.hpp>
+#include <xloom/parallel/segment_scan.hpp>
+#include <xloom/parallel/segment_softmax.hpp>
 #include <xloom/recurrent/attn_lstm_cell.hpp>
 #include <xloom/recurrent/gru.hpp>
 #include <xloom/recurrent/lstm.hpp>
@@ -127,6 +132,24 @@ TEST_CASE("scatter_nd and gather_nd name the operand that has more axes than max
     CHECK_TOO_DEEP(gather_nd(x, indices), "gather_nd", "data");
     CHECK_TOO_DEEP(gather_nd(data, deep_indices), "gather_nd", "indices");
     CHECK_TOO_DEEP(gather_nd_into(data, indices, x), "gather_nd_into", "output");
+}
+
+TEST_CASE("parallel scans name the operand that has more axes than max_rank")
+{
+    xt::xarray<float> x = deep(), y{1, 2};
+    xt::xtensor<int, 1> const row_splits{0, 2};
+    CHECK_TOO_DEEP(cumulative_sum(x), "cumulative_sum", "x");
+    CHECK_TOO_DEEP(cumulative_sum_into(x, y), "cumulative_sum_into", "x");
+    CHECK_TOO_DEEP(associative_scan_into(reduction::add, y, x), "associative_scan_into", "y");
+    auto const first = [](auto const& a, auto const&) { return a; };
+    CHECK_TOO_DEEP(associative_scan(first, std::tie(y, x)), "associative_scan", "xs[1]");
+    CHECK_TOO_DEEP(linear_recurrence(y, x, 0.0f), "linear_recurrence", "b");
+    CHECK_TOO_DEEP(segment_reduce(reduction::add, x, row_splits), "segment_reduce", "values");
+    CHECK_TOO_DEEP(segment_reduce_into(reduction::add, x, row_splits, y), "segment_reduce_into", "values");
+    CHECK_TOO_DEEP(segment_reduce_into(reduction::add, y, row_splits, x), "segment_reduce_into", "y");
+    CHECK_TOO_DEEP(segment_scan_into(reduction::add, y, row_splits, x), "segment_scan_into", "y");
+    CHECK_TOO_DEEP(segment_softmax_into(x, row_splits, y), "segment_softmax_into", "x");
+    CHECK_TOO_DEEP(segment_softmax_into(y, row_splits, x), "segment_softmax_into", "y");
 }
 
 TEST_CASE("recurrent operators name the operand that has more axes than max_rank")

@@ -29,16 +29,15 @@ struct rank_scan_call {
     rank_scan_call(std::string_view name, Op& op, Xs const& xs, Ys const& ys,
         associative_scan_options const& options, distributed_axis<C> const& part)
         : inputs(xs),
-          operands(
-              IsTuple ? "xs" : "x", with_valid_ranks(name, inputs, ys), IsTuple ? "ys" : "y", ys, in_place),
+          operands(name, IsTuple ? "xs" : "x", inputs.values, IsTuple ? "ys" : "y", ys, in_place),
           axis(checked_axis(name, options.axis, part)),
           digest(detail::digest_of(part, dims(), axis)),
           memory(dims(), axis, options.reverse, part)
     {
         detail::check_scan_operator<V>(name, op);
         digest.add(options.reverse).add(options.exclusive).template add_type<V>();
-        detail::with_scan_operator<V>(
-            name, op, first_result(options.exclusive), [&]<class Function>(Function&, V const* identity) {
+        detail::with_scan_operator<V>(name, op, identity_of_exclusive(options.exclusive),
+            [&]<class Function>(Function&, V const* identity) {
                 digest.template add_type<Function>();
                 if (identity != nullptr)
                     start = *identity;
@@ -48,12 +47,6 @@ struct rank_scan_call {
     shape const& dims() const { return operands.operands().front().dims(); }
 
 private:
-    static auto const& with_valid_ranks(std::string_view name, inputs_type const& xs, Ys const& ys)
-    {
-        detail::check_ranks(name, "xs", xs.values);
-        detail::check_ranks(name, "ys", ys);
-        return xs.values;
-    }
     template <communicator C>
     std::size_t checked_axis(std::string_view name, std::int64_t of_options, distributed_axis<C> const& part)
     {

@@ -188,10 +188,8 @@ private:
     {
         constexpr std::size_t count = sizeof...(Sums);
         constexpr bool is_several = is_tuple<Xs>;
-        detail::check_ranks(op, "xs", inputs_.values);
-        detail::check_ranks(op, "sums", sums_);
         scanned_operands<is_several, std::tuple<Inputs...>, sums_type> const operands(
-            is_several ? "xs" : "x", inputs_.values, is_several ? "sums" : "sum", sums_);
+            op, is_several ? "xs" : "x", inputs_.values, is_several ? "sums" : "sum", sums_);
         call_digest of_call = detail::digest_of(part_);
         for (std::size_t i = 0; i < count; ++i) {
             detail::check_sum(op, operands.inputs()[i], operands.results()[i], part_);

@@ -20,11 +20,13 @@ constexpr T ceil_div(T value, std::type_identity_t<T> divisor) noexcept
 /// Returns the smallest integer whose square is at least `value`.
 constexpr std::size_t ceil_sqrt(std::size_t value) noexcept
 {
+    if (value == 0)
+        return 0;
     std::size_t root = 0, bit = std::size_t{1} << (std::numeric_limits<std::size_t>::digits / 2 - 1);
     for (; bit != 0; bit /= 2)
-        if ((root + bit) <= (value == 0 ? 0 : (value - 1) / (root + bit)))
+        if (root + bit <= (value - 1) / (root + bit))
             root += bit;
-    return value == 0 ? 0 : root + 1;
+    return root + 1;
 }
 
 } // namespace xloom::inline XLOOM_ABI::detail

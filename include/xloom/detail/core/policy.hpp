@@ -123,13 +123,13 @@ concept one_thread = requires { typename std::enable_if_t<(Policy::concurrency()
 template <execution_policy Policy>
 inline constexpr bool has_threads = !one_thread<Policy>;
 
-/// Returns the number of parts for `items` elements under a policy: at least 1, even if the policy has no
-/// threads.
+/// Returns the number of parts for `items` elements under a policy, each of `least` or more: at least 1, even
+/// if the policy has no threads.
 template <execution_policy Policy>
-std::size_t parts_for(Policy const& policy, std::size_t items)
+std::size_t parts_for(
+    Policy const& policy, std::size_t items, std::size_t least = tuning::elements_per_thread)
 {
-    return std::max<std::size_t>(
-        std::min<std::size_t>(items / tuning::elements_per_thread, policy.concurrency()), 1);
+    return std::max<std::size_t>(std::min<std::size_t>(items / least, policy.concurrency()), 1);
 }
 
 /// Calls f(begin, end) for parts of `count` items, each of `size` elements, on the threads of a policy.

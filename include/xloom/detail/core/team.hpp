@@ -15,12 +15,13 @@
 
 namespace xloom::inline XLOOM_ABI::detail {
 
-/// An execution policy for loops that one thread, the leader, runs one after another. Its other threads are
-/// parts of a single loop of the policy below, in which they wait for the leader's loops: each costs a store
-/// that they see and one that the leader sees, in place of a start and a join.
+/// An execution policy for loops that one thread, the leader, runs one after another. The other threads wait
+/// for these loops inside a single loop of the policy below. So a loop costs two stores that another core
+/// reads, in place of a start and a join.
 ///
-/// A thread claims the part that it had in the last loop, which its caches hold, then those that nobody has
-/// claimed. So the leader waits for no thread that begins late, is interrupted, or never begins.
+/// A thread claims the part of its own number first, so that its caches hold what it reads in each loop, then
+/// parts that nobody has claimed. So the leader waits for no thread that begins late, is interrupted, or never
+/// begins.
 class team {
 public:
     /// The maximum number of threads, and of parts.

@@ -41,28 +41,6 @@ constexpr bool replaces([[maybe_unused]] Reduce const& reduce)
         return is_one_of<Reduce, reduce_none_t>;
 }
 
-/// True if the reduction is defined for values of type T; false if `kind` is not an enumerator.
-template <class T>
-constexpr bool has_reduction(reduction kind)
-{
-    switch (kind) {
-    case reduction::none:
-        return true;
-    case reduction::add:
-        return kernel::can_reduce<reduce_add_t, T>;
-    case reduction::mul:
-        return kernel::can_reduce<reduce_mul_t, T>;
-    case reduction::max:
-        return kernel::can_reduce<reduce_max_t, T>;
-    case reduction::min:
-        return kernel::can_reduce<reduce_min_t, T>;
-    case reduction::mean:
-        return kernel::can_reduce<reduce_add_t, T> &&
-               std::is_invocable_v<divide_by_count const&, T const&, std::size_t>;
-    }
-    return false;
-}
-
 /// Returns the enumerator of a reduction of xloom.
 template <class Reduce>
 constexpr reduction kind_of([[maybe_unused]] Reduce const& reduce)
@@ -99,7 +77,7 @@ void check_reduction(indexed_names const& op, scatter_rules const& options)
         if (options.reduction > reduction::mean)
             fail<option_error>(op, ": the reduction must be one of xloom's, but it is number ",
                 static_cast<int>(options.reduction), ". Choose one.");
-        if (!has_reduction<T>(options.reduction))
+        if (!kernel::has_reduction<T>(options.reduction))
             fail<option_error>(op, ": a reduction must be defined for ", op.data,
                 "'s elements, but reduction is ", name_of(options.reduction), " and ", op.data, " holds ",
                 element_name<T>(), ". Choose another.");

@@ -38,8 +38,8 @@ index_check index_check_of(scatter_rules const& options, Reduce const& reduce)
     using T = item_t<Data>;
     if constexpr (is_built_in<Reduce> && std::is_trivially_copyable_v<T> &&
                   is_always_row_major<owned_t<Data>> && !has_threads<Policy>) {
-        bool const is_defined =
-            is_runtime<Reduce> ? has_reduction<T>(options.reduction) : options.reduction == reduction::none;
+        bool const is_defined = is_runtime<Reduce> ? kernel::has_reduction<T>(options.reduction)
+                                                   : options.reduction == reduction::none;
         if (is_defined && options.duplicates == duplicates::last && !options.unique && !options.sorted &&
             !needs_counts_or_sums<T>(options, reduce))
             return index_check::by_block;

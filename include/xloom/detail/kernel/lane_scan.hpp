@@ -5,13 +5,12 @@
 #include <algorithm>
 #include <concepts>
 #include <cstddef>
-#include <limits>
 #include <type_traits>
 #include <utility>
 
 #include <xloom/detail/core/abi.hpp>
 #include <xloom/detail/core/compiler.hpp>
-#include <xloom/detail/core/reduction.hpp>
+#include <xloom/detail/core/monoid.hpp>
 #include <xloom/detail/kernel/lane_transpose.hpp>
 #include <xloom/detail/kernel/lanes.hpp>
 #include <xloom/detail/kernel/product.hpp>
@@ -77,18 +76,13 @@ struct lane_reduction {
 
     static constexpr std::size_t lane_count = kernel::lane_count<T>;
 
-    /// The x with op(x, y) = y, bit by bit.
+    /// The x with op(x, y) = y, bit by bit: the identity, but -0 of floating-point sums, as 0 + -0 is 0.
     static constexpr T neutral()
     {
-        using limits = std::numeric_limits<T>;
-        if constexpr (std::same_as<Reduce, reduce_add_t>)
-            return std::floating_point<T> ? static_cast<T>(-0.0) : T{};
-        else if constexpr (std::same_as<Reduce, reduce_mul_t>)
-            return T{1};
-        else if constexpr (std::same_as<Reduce, reduce_max_t>)
-            return limits::has_infinity ? -limits::infinity() : limits::lowest();
+        if constexpr (std::same_as<Reduce, reduce_add_t> && std::floating_point<T>)
+            return static_cast<T>(-0.0);
         else
-            return limits::has_infinity ? limits::infinity() : (limits::max)();
+            return xloom::detail::identity_of<T>(Reduce{});
     }
 
     XLOOM_ALWAYS_INLINE lanes operator()(lanes const& a, lanes const& b) const

@@ -24,9 +24,9 @@ inline constexpr std::size_t row_width = 4096 / sizeof(V);
 /// it is not a whole one. reduce(b, totals) computes the totals of a block that is not the last one, and
 /// append(b, before, totals) replaces them by what comes after the block.
 ///
-/// Why row by row: the trees of the rows before, of which a group has few, stay in the cache, and the rows
-/// may share a set of it. Where access.rows_share_sets() is false, and the order of an operator is free, the
-/// elements of a group are combined in registers, column by column.
+/// Why row by row: only the trees of each column are read again, so that rows may evict each other from a set
+/// of the cache. Where access.rows_share_sets() is false, and the order of an operator is free, the elements
+/// of a group are combined in registers, column by column.
 template <class V, class Op, class Access>
 class row_prefix {
 public:
@@ -58,16 +58,17 @@ public:
         std::size_t const begin = block * elements_per_block;
         row_prefix const local = *this; // which no write changes, as the compiler can see
         columns group;
-        progress done;
+        bool is_in_order = false; // from a row on that has a result which is not safe
         for (std::size_t t = begin; t < begin + elements_per_block; t += elements_per_group) {
             if constexpr (needs_results)
                 for (std::size_t c = 0; c < width_; ++c)
                     group.all[c].base = t == begin ? rule::template neutral<V>() : totals[c];
-            local.template run_rows<results::total>(group, t, elements_per_group, done, rows_of_group{});
+            local.template run_rows<results::total>(
+                group, t, elements_per_group, is_in_order, rows_of_group{});
             append_group(group, t == begin, totals);
         }
         if constexpr (is_ordered)
-            if (done.is_in_order)
+            if (is_in_order)
                 totals[0] = rule::unclear(totals[0]);
     }
     void append(std::size_t block, V const* before, V* totals, bool = true) const
@@ -113,11 +114,6 @@ private:
         std::array<typename order_rule<Op, V>::condition, max_width> is_safe;
     };
 
-    /// True from a row on that has a result which is not safe.
-    struct progress {
-        bool is_in_order = false;
-    };
-
     template <results Results>
     void scan(std::size_t block, V* before) const
     {
@@ -125,13 +121,13 @@ private:
         std::size_t const end = (std::min)(begin + elements_per_block, length_);
         row_prefix const local = *this; // which no write changes, as the compiler can see
         columns group;
-        progress done;
+        bool is_in_order = false;
         std::array<V, max_width> totals; // of the groups of the block so far
         if constexpr (is_ordered)
             for (std::size_t c = 0; c < width_; ++c) {
                 group.is_safe[c] = rule::is_safe_start(before[c]);
                 group.previous[c] = before[c];
-                done.is_in_order = done.is_in_order || !all_of(group.is_safe[c]);
+                is_in_order = is_in_order || !all_of(group.is_safe[c]);
             }
         for (std::size_t t = begin; t < end; t += elements_per_group) {
             if constexpr (!is_ordered)
@@ -149,15 +145,15 @@ private:
                     continue;
                 }
             for (std::size_t c = 0; c < width_; ++c)
-                start_group(group, c, t == begin ? before[c] : op_(before[c], totals[c]), done);
-            local.template run_rows<Results>(group, t, end - t, done, rows_of_group{});
+                start_group(group, c, t == begin ? before[c] : op_(before[c], totals[c]), is_in_order);
+            local.template run_rows<Results>(group, t, end - t, is_in_order, rows_of_group{});
             if (end - t >= elements_per_group)
                 append_group(group, t == begin, totals.data());
         }
         if (end - begin != elements_per_block)
             return;
         for (std::size_t c = 0; c < width_; ++c)
-            before[c] = last_of(group, c, op_(before[c], totals[c]), done);
+            before[c] = last_of(group, c, op_(before[c], totals[c]), is_in_order);
     }
 
     /// Writes the results of `count` elements of a group of column c, which follow `base`, and returns the
@@ -179,18 +175,18 @@ private:
     }
 
     /// Returns the last result of column c, given what it is in any grouping.
-    static V last_of(columns const& group, std::size_t c, V const& grouped, progress const& done)
+    static V last_of(columns const& group, std::size_t c, V const& grouped, bool is_in_order)
     {
         if constexpr (is_ordered)
-            if (done.is_in_order)
+            if (is_in_order)
                 return choose(group.is_safe[c], grouped, group.previous[c]);
         return grouped;
     }
-    void start_group(columns& group, std::size_t c, V const& base, progress const& done) const
+    void start_group(columns& group, std::size_t c, V const& base, bool is_in_order) const
     {
         group.all[c].base = base;
         if (is_ordered || exclusive_)
-            group.previous[c] = last_of(group, c, base, done);
+            group.previous[c] = last_of(group, c, base, is_in_order);
     }
 
     /// Appends the totals of a group to those of the groups before it.
@@ -211,24 +207,24 @@ private:
 
     template <results Results, std::size_t... I>
     XLOOM_ALWAYS_INLINE void run_rows(
-        columns& group, std::size_t t, std::size_t count, progress& done, std::index_sequence<I...>) const
+        columns& group, std::size_t t, std::size_t count, bool& is_in_order, std::index_sequence<I...>) const
     {
-        static_cast<void>(((I < count && (run_row<Results, I>(group, t + I, done), true)) && ...));
+        static_cast<void>(((I < count && (run_row<Results, I>(group, t + I, is_in_order), true)) && ...));
     }
 
     template <results Results, std::size_t I>
-    XLOOM_ALWAYS_INLINE void run_row(columns& group, std::size_t t, progress& done) const
+    XLOOM_ALWAYS_INLINE void run_row(columns& group, std::size_t t, bool& is_in_order) const
     {
-        constexpr bool is_total = Results == results::total;
+        constexpr bool is_total = Results == results::total, has_prefix = !is_total || needs_results;
         std::size_t c = 0;
-        if (!is_ordered || is_total || !done.is_in_order)
+        if (!is_ordered || is_total || !is_in_order)
             for (; c < width_; ++c) {
                 column& at = group.all[c];
                 V const x = access_.read(t, c);
-                V const prefix = combine < !is_total || needs_results, I, 0 > (at, x);
+                V const prefix = combine<has_prefix, I, 0>(at, x);
                 if constexpr (is_total) {
                     if constexpr (is_ordered)
-                        done.is_in_order = done.is_in_order || !all_of(is_clear(x, at, prefix));
+                        is_in_order = is_in_order || !all_of(is_clear(x, at, prefix));
                 } else {
                     V const result = op_(at.base, prefix);
                     if constexpr (is_ordered)
@@ -239,9 +235,9 @@ private:
             }
         if constexpr (is_ordered && !is_total)
             if (c < width_) {
-                if (!done.is_in_order)
+                if (!is_in_order)
                     set_previous(group, I, c);
-                done.is_in_order = true;
+                is_in_order = true;
                 run_row_in_order<Results>(group, t, I, c);
             }
     }

@@ -78,8 +78,8 @@ public:
                 scan_group<count>(group, local.op_);
                 if constexpr (is_ordered)
                     if (!local.are_safe(count, x, group, base)) {
-                        progress done{start, has_base && !Op::is_safe_start(start)};
-                        local.template write_ordered<true>(0, c, count, group, has_base, done);
+                        last_result last{start, has_base && !Op::is_safe_start(start)};
+                        local.template write_ordered<true>(0, c, count, group, has_base, last);
                         continue;
                     }
                 local.write(0, c, count, group, base);
@@ -122,8 +122,8 @@ private:
     static_assert(!is_ordered || !KeepsPrefixes);
 
     /// The last result of a sequence, from which it is continued in order once one was unsafe.
-    struct progress {
-        V last;
+    struct last_result {
+        V value;
         bool is_in_order;
     };
 
@@ -134,26 +134,25 @@ private:
         std::size_t const begin = block * elements_per_block;
         std::size_t const end = (std::min)(begin + elements_per_block, length_);
         std::array<V, strip_width<V>> totals; // of the groups of the block so far
-        std::array<progress, strip_width<V>> done{};
+        std::array<last_result, strip_width<V>> last{};
         for (std::size_t c = 0; has_before && c < width_; ++c)
-            done[c] = {before[c], !Op::is_safe_start(before[c])};
+            last[c] = {before[c], !Op::is_safe_start(before[c])};
         for (std::size_t t = begin; t < end; t += elements_per_group) {
             std::size_t const count = (std::min)(elements_per_group, end - t);
             for (std::size_t c = 0; c < width_; ++c) {
                 V group[elements_per_group];
                 read_prefixes(t, c, count, group);
-                V const last = group[count - 1];
                 bool const has_base = has_before || t != begin;
-                if (has_base && !done[c].is_in_order)
-                    done[c].last = !has_before  ? totals[c]
-                                   : t == begin ? before[c]
-                                                : op_(before[c], totals[c]);
-                write_ordered<Writes>(t, c, count, group, has_base, done[c]);
-                totals[c] = t == begin ? last : op_(totals[c], last);
+                if (has_base && !last[c].is_in_order)
+                    last[c].value = !has_before  ? totals[c]
+                                    : t == begin ? before[c]
+                                                 : op_(before[c], totals[c]);
+                write_ordered<Writes>(t, c, count, group, has_base, last[c]);
+                totals[c] = t == begin ? group[count - 1] : op_(totals[c], group[count - 1]);
             }
         }
         for (std::size_t c = 0; c < width_; ++c)
-            before[c] = done[c].is_in_order ? done[c].last
+            before[c] = last[c].is_in_order ? last[c].value
                         : has_before        ? op_(before[c], totals[c])
                                             : totals[c];
     }
@@ -167,21 +166,21 @@ private:
         return are_all;
     }
 
-    /// Writes the results of a group whose prefixes are given. The base is `done.last`, if there is one.
+    /// Writes the results of a group whose prefixes are given. The base is `last.value`, if there is one.
     template <bool Writes>
-    void write_ordered(
-        std::size_t t, std::size_t c, std::size_t count, V const* group, bool has_base, progress& done) const
+    void write_ordered(std::size_t t, std::size_t c, std::size_t count, V const* group, bool has_base,
+        last_result& last) const
     {
-        V const base = done.last;
+        V const base = last.value;
         for (std::size_t i = 0; i < count; ++i) {
             V const x = access_.read(t + i, c);
             V result = has_base ? op_(base, group[i]) : group[i];
-            done.is_in_order = done.is_in_order || !Op::is_safe(x, result);
-            if (done.is_in_order)
-                result = has_base || i != 0 ? op_(done.last, x) : x;
+            last.is_in_order = last.is_in_order || !Op::is_safe(x, result);
+            if (last.is_in_order)
+                result = has_base || i != 0 ? op_(last.value, x) : x;
             if constexpr (Writes)
-                access_.write(t + i, c, exclusive_ ? done.last : result);
-            done.last = result;
+                access_.write(t + i, c, exclusive_ ? last.value : result);
+            last.value = result;
         }
     }
 

@@ -39,12 +39,6 @@ struct recurrence_operands {
     }
 };
 
-/// True if a, b and h follow each other at this stride.
-inline bool are_consecutive_states(sequences<4>::offsets const& strides, std::ptrdiff_t stride)
-{
-    return strides[0] == stride && strides[1] == stride && strides[3] == stride;
-}
-
 /// The part of recurrences that is done in vectors.
 template <class T>
 struct lane_recurrences {
@@ -59,16 +53,19 @@ struct lane_recurrences {
     std::size_t operator()(Run const& run) const
     {
         if (run.suits_vectors()) {
-            if (detail::are_consecutive_states(all.time(), 1))
+            if (detail::are_consecutive<a, b, h>(all.time(), 1))
                 return run_consecutive<false>(run);
-            if (detail::are_consecutive_states(all.time(), -1))
+            if (detail::are_consecutive<a, b, h>(all.time(), -1))
                 return run_consecutive<true>(run);
         }
-        bool const has_vectors_of_h0 = all.beside()[2] == 0 || all.beside()[2] == 1;
-        return detail::are_consecutive_states(all.beside(), 1) && has_vectors_of_h0 ? run_neighbours(run) : 0;
+        bool const has_vectors_of_h0 = all.beside()[h0] == 0 || all.beside()[h0] == 1;
+        return detail::are_consecutive<a, b, h>(all.beside(), 1) && has_vectors_of_h0 ? run_neighbours(run)
+                                                                                      : 0;
     }
 
 private:
+    static constexpr std::size_t a = 0, b = 1, h0 = 2, h = 3; ///< the operands of the sequences
+
     template <bool Reverse, class Run>
     std::size_t run_consecutive(Run const& run) const
     {
@@ -126,13 +123,11 @@ void run_recurrences(
     if (all.length() == 0 || all.count() == 0)
         return;
     flush_subnormals const flushing;
-    auto const scan = [&](auto const& run) {
-        std::size_t done = 0;
-        if constexpr (kernel::has_lanes<T>)
-            done = detail::scan_lanes(vector_level(), lane_recurrences<T>{of, all}, run);
-        detail::run_items(of, all, done, run);
-    };
-    scan(whole_axis<sequences<4>>{all, detail::parts_for(policy, all.length() * all.count()), policy});
+    whole_axis<sequences<4>> const run{all, detail::parts_for(policy, all.length() * all.count()), policy};
+    std::size_t done = 0;
+    if constexpr (kernel::has_lanes<T>)
+        done = detail::scan_lanes(vector_level(), lane_recurrences<T>{of, all}, run);
+    detail::run_items(of, all, done, run);
 }
 
 /// Returns the layout of h0 with the axis of time; of a single number, the same for all sequences.

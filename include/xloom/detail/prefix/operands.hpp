@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 #include <tuple>
+#include <utility>
 
 #include <xloom/detail/check/prefix.hpp>
 #include <xloom/detail/core/error.hpp>
@@ -45,22 +46,11 @@ template <class V, class F>
 inline constexpr bool combines<V, F const> =
     requires(F const& op, V const& a, V const& b) { static_cast<V>(op(a, b)); };
 
-/// True if a reduction scans elements of type V.
-template <class V>
-constexpr bool can_scan(reduction kind)
+/// True for the reductions that a parallel scan takes.
+constexpr bool is_associative(reduction kind)
 {
-    switch (kind) {
-    case reduction::add:
-        return kernel::can_reduce<reduce_add_t, V>;
-    case reduction::mul:
-        return kernel::can_reduce<reduce_mul_t, V>;
-    case reduction::max:
-        return kernel::can_reduce<reduce_max_t, V>;
-    case reduction::min:
-        return kernel::can_reduce<reduce_min_t, V>;
-    default:
-        return false;
-    }
+    return kind == reduction::add || kind == reduction::mul || kind == reduction::max ||
+           kind == reduction::min;
 }
 
 /// Requires a reduction that is associative and defined for the elements.
@@ -72,10 +62,10 @@ void check_scan_operator(std::string_view name, Op const& op)
     if constexpr (is_monoid<Op>) {
         detail::check_scan_operator<V>(name, op.op);
     } else if constexpr (std::same_as<Op, reduction>) {
-        if (op != reduction::add && op != reduction::mul && op != reduction::max && op != reduction::min)
+        if (!is_associative(op))
             fail<option_error>(name, ": the reduction must be add, mul, max or min, but it is ", name_of(op),
                 ". Choose one of them.");
-        if (!can_scan<V>(op))
+        if (!kernel::has_reduction<V>(op))
             fail<option_error>(name, ": the reduction must be defined for the elements, but ", name_of(op),
                 " is not. Choose another.");
     }
@@ -89,8 +79,7 @@ struct identity_use {
     explicit operator bool() const noexcept { return !reason.empty(); }
 };
 
-/// An exclusive scan begins with the identity.
-constexpr identity_use first_result(bool is_exclusive) noexcept
+constexpr identity_use identity_of_exclusive(bool is_exclusive) noexcept
 {
     return {is_exclusive ? "an exclusive scan begins with the identity of its operator" : ""};
 }
@@ -146,8 +135,9 @@ public:
     std::tuple<item_t<Xs> const*...> x;
     std::tuple<item_t<Ys>*...> y;
 
-    scanned_operands(std::string_view x_name, std::tuple<Xs...> const& xs, std::string_view y_name,
-        std::tuple<Ys&...> const& ys, std::string_view may_be = {})
+    /// Errors    shape_error: over max_rank.
+    scanned_operands(std::string_view op, std::string_view x_name, std::tuple<Xs...> const& xs,
+        std::string_view y_name, std::tuple<Ys&...> const& ys, std::string_view may_be = {})
         : x(std::apply(
               [](auto const&... each) {
                   return std::tuple<item_t<Xs> const*...>(enable_tensor<bare<Xs>>::data(each)...);
@@ -159,8 +149,8 @@ public:
               },
               ys))
     {
-        refer(0, x_name, xs, may_be);
-        refer(sizeof...(Xs), y_name, ys, may_be);
+        refer(op, 0, x_name, xs, may_be);
+        refer(op, sizeof...(Xs), y_name, ys, may_be);
     }
     scanned_operands(scanned_operands const&) = delete;
 
@@ -178,10 +168,12 @@ public:
 
 private:
     template <class Operands>
-    void refer(std::size_t begin, std::string_view name, Operands const& operands, std::string_view may_be)
+    void refer(std::string_view op, std::size_t begin, std::string_view name, Operands const& operands,
+        std::string_view may_be)
     {
         detail::for_each_leaf(operands, [&](auto i, auto const& operand) {
             names_[begin + i] = IsTuple ? concat(name, "[", std::size_t{i}, "]") : std::string(name);
+            check_rank(op, names_[begin + i], detail::rank_of(operand));
             memory_[begin + i] = detail::memory_of(operand);
             operands_[begin + i] = {names_[begin + i], memory_[begin + i], may_be};
         });
@@ -192,23 +184,24 @@ private:
     std::array<operand_memory, count> operands_;
 };
 
-/// Returns a new tensor of the shape of another one, which an error text calls `name`.
+/// Returns a new tensor of the shape of another one, which an error text calls `name`, followed by [i] if there
+/// are several.
 template <class X>
-owned_t<X> make_like(std::string_view op, std::string_view name, X const& x)
+owned_t<X> make_like(
+    std::string_view op, std::string_view name, X const& x, std::optional<std::size_t> i = {})
 {
-    check_rank(op, name, detail::rank_of(x));
+    check_rank(op, name, detail::rank_of(x), i);
     return make_tensor<owned_t<X>>(op, "the result", detail::shape_of(x));
 }
 
-/// Returns a tuple of new tensors of the shapes of others.
-template <class Inputs>
-auto make_all_like(std::string_view op, Inputs const& inputs)
+/// Returns a tuple of new tensors of the shapes of x, or of those of a tuple xs.
+template <bool IsTuple, class... Xs>
+std::tuple<owned_t<Xs>...> make_all_like(std::string_view op, std::tuple<Xs...> const& inputs)
 {
-    return std::apply(
-        [&](auto const&... x) {
-            return std::tuple<owned_t<decltype(x)>...>(detail::make_like(op, "xs", x)...);
-        },
-        inputs);
+    return [&]<std::size_t... I>(std::index_sequence<I...>) {
+        return std::tuple<owned_t<Xs>...>(detail::make_like(op, IsTuple ? "xs" : "x", std::get<I>(inputs),
+            IsTuple ? std::optional<std::size_t>(I) : std::nullopt)...);
+    }(std::index_sequence_for<Xs...>{});
 }
 
 /// Returns the results of a call as the operands came: one tensor, or a std::tuple of them.

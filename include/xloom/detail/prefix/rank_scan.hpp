@@ -76,11 +76,11 @@ struct rank_item_scan {
     void with_strips(all_sequences const& all, F const& f) const
     {
         if constexpr (kernel::has_lane_form<std::remove_const_t<Op>> && kernel::has_lanes<T>) {
-            if (all.time()[0] == 1 && all.time()[2] == 1)
+            if (detail::are_consecutive<0, 2>(all.time(), 1))
                 return f(consecutive<false>(all));
-            if (all.time()[0] == -1 && all.time()[2] == -1)
+            if (detail::are_consecutive<0, 2>(all.time(), -1))
                 return f(consecutive<true>(all));
-            if (all.beside()[0] == 1 && all.beside()[2] == 1) {
+            if (detail::are_consecutive<0, 2>(all.beside(), 1)) {
                 std::size_t const whole = all.neighbours() / kernel::lane_count<T> * kernel::lane_count<T>;
                 return f(vectors(all, whole), items(all, whole));
             }
@@ -101,12 +101,12 @@ private:
     auto consecutive(all_sequences const& all) const
     {
         using ops = kernel::lane_reduction<std::remove_const_t<Op>, T>;
-        using lane_access = consecutive_access<T, Reverse>;
+        using access_type = consecutive_access<T, Reverse>;
         return strips_between<T>(
             0, all.neighbours(), 1,
             [this](offsets const& at, std::size_t length, std::size_t) {
-                return kernel::lane_prefix<ops, lane_access>(
-                    lane_access{{x + at[0]}, {y + at[2]}, ops::neutral()}, length, exclusive);
+                return kernel::lane_prefix<ops, access_type>(
+                    access_type{{x + at[0]}, {y + at[2]}, ops::neutral()}, length, exclusive);
             },
             ops::neutral());
     }
@@ -211,14 +211,11 @@ struct rank_recurrence {
     void with_strips(all_sequences const& all, F const& f) const
     {
         if constexpr (kernel::has_lanes<T>) {
-            auto const are_all = [](offsets const& strides, std::ptrdiff_t stride) {
-                return strides[0] == stride && strides[1] == stride && strides[4] == stride;
-            };
-            if (are_all(all.time(), 1))
+            if (detail::are_consecutive<0, 1, 4>(all.time(), 1))
                 return f(consecutive<false>(all));
-            if (are_all(all.time(), -1))
+            if (detail::are_consecutive<0, 1, 4>(all.time(), -1))
                 return f(consecutive<true>(all));
-            if (are_all(all.beside(), 1)) {
+            if (detail::are_consecutive<0, 1, 4>(all.beside(), 1)) {
                 std::size_t const whole = all.neighbours() / kernel::lane_count<T> * kernel::lane_count<T>;
                 return f(vectors(all, whole), items(all, whole));
             }
@@ -238,11 +235,11 @@ private:
     template <bool Reverse>
     auto consecutive(all_sequences const& all) const
     {
-        using lane_access = affine_consecutive_access<T, Reverse>;
+        using access_type = affine_consecutive_access<T, Reverse>;
         return strips_between<value_type>(
             0, all.neighbours(), 1, [this](offsets const& at, std::size_t length, std::size_t) {
-                return kernel::lane_prefix<kernel::lane_compose<T>, lane_access>(
-                    lane_access{{a + at[0]}, {b + at[1]}, {h + at[4]}, T{}}, length, false);
+                return kernel::lane_prefix<kernel::lane_compose<T>, access_type>(
+                    access_type{{a + at[0]}, {b + at[1]}, {h + at[4]}, T{}}, length, false);
             });
     }
     auto vectors(all_sequences const& all, std::size_t end) const

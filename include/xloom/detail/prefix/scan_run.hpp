@@ -19,24 +19,22 @@ struct scanned_axis {
     bool reverse, exclusive;
 };
 
-/// Checks the operands and scans them. `divide` checks what else the call has, given its operands, and
+/// Checks the operands and scans them. `make_run` checks what else the call has, given its operands, and
 /// returns the function that runs a scan: run(scan, sequences, parts). Requires valid types.
-template <bool IsTuple, class V, class Op, class Xs, class Ys, class Policy, class Divide>
+template <bool IsTuple, class V, class Op, class Xs, class Ys, class Policy, class MakeRun>
 void run_parallel_scan(std::string_view name, Op& op, Xs const& xs, Ys const& ys, scanned_axis const& along,
-    Policy const& policy, Divide const& divide)
+    Policy const& policy, MakeRun const& make_run)
 {
-    detail::check_ranks(name, "xs", xs);
-    detail::check_ranks(name, "ys", ys);
     scanned_operands<IsTuple, Xs, Ys> const call(
-        IsTuple ? "xs" : "x", xs, IsTuple ? "ys" : "y", ys, in_place);
+        name, IsTuple ? "xs" : "x", xs, IsTuple ? "ys" : "y", ys, in_place);
     std::size_t const axis = check_scanned_axis(name, call.operands(), along.axis);
-    auto const run = divide(call);
+    auto const run = make_run(call);
     check_written(name, call.results(), call.inputs());
     detail::check_scan_operator<V>(name, op);
     sequences<call.count> const all(call.layouts(), axis, along.reverse);
     std::size_t const count = all.length() * all.count();
-    detail::with_scan_operator<V>(
-        name, op, first_result(along.exclusive), [&]<class Function>(Function& function, V const* start) {
+    detail::with_scan_operator<V>(name, op, identity_of_exclusive(along.exclusive),
+        [&]<class Function>(Function& function, V const* start) {
             if (count != 0)
                 run(detail::scan_of<IsTuple>(call, all, start, along.exclusive, function), all,
                     detail::scan_parts<V, Function>(count, policy));
@@ -72,7 +70,7 @@ auto associative_scan(std::string_view name, Op& op, Xs const& xs, First&& first
 {
     if constexpr (satisfied<options_and_policy<Options, First, Env...>, scan_types<Op, Xs>>()) {
         auto const inputs = detail::evaluated_inputs(xs);
-        auto results = detail::make_all_like(name, inputs);
+        auto results = detail::make_all_like<is_tuple<Xs>>(name, inputs);
         detail::scan_whole<Xs>(name, op, inputs, detail::leaves(results), detail::options_of<Options>(first),
             policy_of(first, env...));
         return detail::results_like<Xs>(std::move(results));

@@ -2,11 +2,13 @@
 // The choice of a kernel for a parallel scan, by layout, element type and operator.
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <tuple>
 #include <type_traits>
 #include <utility>
 
+#include <xloom/detail/core/ceil.hpp>
 #include <xloom/detail/core/element_types.hpp>
 #include <xloom/detail/core/policy.hpp>
 #include <xloom/detail/core/tuning.hpp>
@@ -58,14 +60,14 @@ std::size_t scan_parts(std::size_t elements, Policy const& policy)
 {
     constexpr std::size_t least =
         is_cheap<V, Op> ? tuning::elements_per_thread : tuning::scanned_elements_per_thread;
-    return std::max<std::size_t>(std::min<std::size_t>(elements / least, policy.concurrency()), 1);
+    return detail::parts_for(policy, elements, least);
 }
 
-/// The strips of at most `width` neighbours into which `neighbours` of each row are divided. Requires some.
+/// The strips of at most `width` neighbours into which `neighbours` of each row are divided.
 class strip_grid {
 public:
     strip_grid(std::size_t neighbours, std::size_t width)
-        : neighbours_(neighbours), width_(width), per_row_((neighbours - 1) / width + 1)
+        : neighbours_(neighbours), width_(width), per_row_(ceil_div(neighbours, width))
     {}
 
     std::size_t per_row() const { return per_row_; }
@@ -104,11 +106,15 @@ struct whole_axis {
     }
 };
 
-/// True if the elements of all operands follow each other at this stride.
-template <std::size_t K>
-bool are_consecutive(std::array<std::ptrdiff_t, K> const& strides, std::ptrdiff_t stride)
+/// True if the elements of operands K follow each other at this stride; of all operands if none is named.
+template <std::size_t... K, std::size_t N>
+bool are_consecutive(std::array<std::ptrdiff_t, N> const& strides, std::ptrdiff_t stride)
 {
-    return std::all_of(strides.begin(), strides.end(), [&](std::ptrdiff_t each) { return each == stride; });
+    if constexpr (sizeof...(K) == 0)
+        return std::all_of(
+            strides.begin(), strides.end(), [&](std::ptrdiff_t each) { return each == stride; });
+    else
+        return ((strides[K] == stride) && ...);
 }
 
 /// The function that runs the part of a scan that is done in vectors, and returns the number of neighbours of

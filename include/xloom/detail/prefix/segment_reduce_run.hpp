@@ -20,20 +20,6 @@
 
 namespace xloom::inline XLOOM_ABI::detail {
 
-/// Calls f(i, begin, end) for the segments [begin, end) of each part and the first sequence i of each row of
-/// neighbours. Parts have about the same number of rows.
-template <class Sequences, class F, class Policy>
-void for_each_segment(
-    row_split_list const& splits, Sequences const& all, std::size_t parts, F const& f, Policy const& policy)
-{
-    policy.for_each(parts, [&](std::size_t part) {
-        std::size_t const begin = splits.begin_of_part(part, parts),
-                          end = splits.begin_of_part(part + 1, parts);
-        for (std::size_t i = 0; i < all.count(); i += all.neighbours())
-            f(i, begin, end);
-    });
-}
-
 /// The segments [begin, end) of a call, and the result of those that are empty; null if none is.
 template <class V>
 struct segment_range {
@@ -200,13 +186,11 @@ void reduce_segments(Call const& call, sequences<Call::count> const& all, row_sp
     V const* empty, Op& op, Policy const& policy)
 {
     std::size_t const parts = detail::scan_parts<V, Op>(all.length() * all.count() + splits.size(), policy);
-    auto const run = [&](auto const& reduce) {
-        detail::for_each_segment(
-            splits, all, parts,
-            [&](std::size_t i, std::size_t begin, std::size_t end) {
+    auto const run = [&](auto const& reduce) { // for each row of neighbours, which begins with sequence i
+        splits.for_each_part(policy, parts, [&](std::size_t, std::size_t begin, std::size_t end) {
+            for (std::size_t i = 0; i < all.count(); i += all.neighbours())
                 reduce(i, segment_range<V>{splits, begin, end, empty});
-            },
-            policy);
+        });
     };
     if constexpr (IsTuple)
         run([&](std::size_t i, segment_range<V> const& segments) {
@@ -223,15 +207,12 @@ template <bool IsTuple, class V, class Op, class Xs, class Splits, class Ys, cla
 void run_segment_reduce(std::string_view name, Op& op, Xs const& values, Splits const& row_splits,
     Ys const& ys, Policy const& policy)
 {
-    detail::check_ranks(name, "values", values);
-    detail::check_ranks(name, "ys", ys);
-    scanned_operands<IsTuple, Xs, Ys> const call("values", values, IsTuple ? "ys" : "y", ys);
+    scanned_operands<IsTuple, Xs, Ys> const call(name, "values", values, IsTuple ? "ys" : "y", ys);
     std::size_t const rows = check_segmented_rows(name, call.inputs());
     row_split_list const splits(name, row_splits, rows);
     check_segment_results(name, call.inputs().front().dims(), splits.size(), call.results());
-    memory_block const splits_memory = detail::memory_of(row_splits);
-    check_written(name, call.results(),
-        all_operands(call.inputs(), std::array{operand_memory("row_splits", splits_memory)}));
+    check_written(name, call.results(), call.inputs());
+    check_apart_from_splits(name, call.results(), row_splits);
     detail::check_scan_operator<V>(name, op);
     identity_use const use{splits.has_empty() ? "an empty segment has the identity of its operator" : ""};
     auto layouts = call.layouts();

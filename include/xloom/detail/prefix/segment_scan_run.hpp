@@ -95,12 +95,10 @@ struct each_segment {
             return;
         strip_grid const grid{end - begin, width};
         std::size_t const strips = all.count() / all.neighbours() * grid.per_row();
-        policy.for_each(parts, [&](std::size_t part) {
-            std::size_t const first_segment = splits.begin_of_part(part, parts),
-                              last_segment = splits.begin_of_part(part + 1, parts);
+        splits.for_each_part(policy, parts, [&](std::size_t, std::size_t first, std::size_t last) {
             for (std::size_t i = 0; i < strips; ++i)
                 run_strip(make, all(grid.row(i) * all.neighbours() + begin + grid.begin(i)), all.time(),
-                    grid.size(i), splits.all().subspan(first_segment, last_segment - first_segment + 1));
+                    grid.size(i), splits.all().subspan(first, last - first + 1));
         });
     }
 
@@ -148,8 +146,7 @@ struct scanned_segments {
           reverse(is_reverse),
           policy(runs_on)
     {
-        memory_block const memory = detail::memory_of(row_splits);
-        check_written(name, call.results(), std::array{operand_memory("row_splits", memory)});
+        check_apart_from_splits(name, call.results(), row_splits);
     }
 
     template <class Scan, class Sequences>
@@ -191,7 +188,7 @@ auto segment_scan(
     if constexpr (satisfied<options_and_policy<Options, First, Env...>, splits_of_rows<Splits>,
                       scan_types<Op, Xs>>()) {
         auto const inputs = detail::evaluated_inputs(xs);
-        auto results = detail::make_all_like(name, inputs);
+        auto results = detail::make_all_like<is_tuple<Xs>>(name, inputs);
         detail::scan_segments<Xs>(name, op, inputs, row_splits, detail::leaves(results),
             detail::options_of<Options>(first), policy_of(first, env...));
         return detail::results_like<Xs>(std::move(results));

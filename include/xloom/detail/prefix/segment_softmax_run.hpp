@@ -66,15 +66,13 @@ void softmax_cotangents(strip_items<T const> const& y, strip_items<T const> cons
             ct_x(t, 0) = static_cast<T>(at(y, t) * slope(t));
 }
 
-/// Calls f(part, offsets of the first element, number of elements) for each sequence of each segment. Parts
-/// have about the same number of rows.
+/// Calls f(part, offsets of the first element, number of elements) for each sequence of each segment.
 template <class Sequences, class F, class Policy>
 void for_each_segment_sequence(
     row_split_list const& splits, Sequences const& all, std::size_t parts, F const& f, Policy const& policy)
 {
-    policy.for_each(parts, [&](std::size_t part) {
-        std::size_t const end = splits.begin_of_part(part + 1, parts);
-        for (std::size_t s = splits.begin_of_part(part, parts); s < end; ++s)
+    splits.for_each_part(policy, parts, [&](std::size_t part, std::size_t begin, std::size_t end) {
+        for (std::size_t s = begin; s < end; ++s)
             for (std::size_t i = 0; i < all.count(); i += all.neighbours()) {
                 auto at = all(i);
                 for (std::size_t k = 0; k < at.size(); ++k)
@@ -96,14 +94,12 @@ void run_segment_softmax(
     using T = item_t<X>;
     auto const xs = std::tie(x);
     auto const ys = std::tie(y);
-    detail::check_ranks(name, "x", xs);
-    detail::check_ranks(name, "y", ys);
-    scanned_operands<false, std::tuple<X const&>, std::tuple<Y&>> const call("x", xs, "y", ys, in_place);
+    scanned_operands<false, std::tuple<X const&>, std::tuple<Y&>> const call(
+        name, "x", xs, "y", ys, in_place);
     std::size_t const rows = check_segmented_rows(name, call.operands());
     row_split_list const splits(name, row_splits, rows);
-    memory_block const splits_memory = detail::memory_of(row_splits);
-    check_written(name, call.results(),
-        all_operands(call.inputs(), std::array{operand_memory("row_splits", splits_memory)}));
+    check_written(name, call.results(), call.inputs());
+    check_apart_from_splits(name, call.results(), row_splits);
     sequences<2> const all(call.layouts(), 0, false);
     std::size_t const parts = detail::parts_for(policy, rows * all.count());
     auto const& time = all.time();

@@ -172,7 +172,7 @@ public:
         {
             order_.members_.fetch_sub(1, std::memory_order_relaxed);
             if (!has_finished_)
-                order_.handed_on_.give_up();
+                order_.known_.give_up();
         }
 
         /// Returns the next chunk that nobody has taken.
@@ -187,17 +187,17 @@ public:
     /// True if what comes before chunk k is known, and no other thread waits for what comes after it.
     bool is_alone_at(std::size_t k) const noexcept
     {
-        return members_.load(std::memory_order_relaxed) == 1 && handed_on_.has_reached(k);
+        return members_.load(std::memory_order_relaxed) == 1 && known_.has_reached(k);
     }
     /// Waits until what comes before chunk k is known. Returns false if another thread has thrown.
-    bool wait_for(std::size_t k) { return handed_on_.wait_for(k); }
+    bool wait_for(std::size_t k) { return known_.wait_for(k); }
     /// Says that what comes after chunk k is known, unless another thread has thrown.
-    void hand_on(std::size_t k) noexcept { handed_on_.reach(k + 1); }
+    void announce(std::size_t k) noexcept { known_.reach(k + 1); }
 
 private:
     alignas(cache_line) std::atomic<std::size_t> members_ = 0;
     alignas(cache_line) std::atomic<std::size_t> taken_ = 0;
-    progress handed_on_{};
+    progress known_{}; ///< has reached k once what comes before chunk k is known
 };
 
 /// A scan of `count` strips, made by make(i), in chunks of some blocks. A thread takes the next chunk,
@@ -279,7 +279,7 @@ private:
     {
         if (end != detail::blocks_of(of))
             std::copy_n(after, of.width(), handed_on_.begin());
-        order_.hand_on(k);
+        order_.announce(k);
     }
 
     std::size_t count_;

@@ -179,6 +179,15 @@ public:
         return most;
     }
 
+    /// Calls f(part, begin, end) for the segments [begin, end) of each part on the threads of a policy. Parts
+    /// have about the same number of rows.
+    template <class Policy, class F>
+    void for_each_part(Policy const& policy, std::size_t parts, F const& f) const
+    {
+        policy.for_each(parts,
+            [&](std::size_t part) { f(part, begin_of_part(part, parts), begin_of_part(part + 1, parts)); });
+    }
+
     /// Returns the first segment of part `part` of `parts`, which have about the same number of rows.
     std::size_t begin_of_part(std::size_t part, std::size_t parts) const
     {
@@ -202,6 +211,17 @@ private:
     std::vector<std::size_t> copy_{};
     std::span<std::size_t const> splits_{};
 };
+
+/// Requires results that share no memory with row_splits.
+///
+/// Errors    overlap_error
+template <class Splits>
+void check_apart_from_splits(
+    std::string_view op, std::span<operand_memory const> results, Splits const& row_splits)
+{
+    memory_block const memory = detail::memory_of(row_splits);
+    check_written(op, results, std::array{operand_memory("row_splits", memory)});
+}
 
 /// Returns the number of segments that row_splits have.
 ///
