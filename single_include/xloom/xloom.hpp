@@ -17432,8 +17432,8 @@ namespace xloom::inline XLOOM_ABI::detail {
 /// reads, in place of a start and a join.
 ///
 /// A thread claims the part of its own number first, so that its caches hold what it reads in each loop, then
-/// parts that nobody has claimed. So the leader waits for no thread that begins late, is interrupted, or never
-/// begins.
+/// parts that nobody has claimed. So the leader waits for no thread that begins late, is interrupted, or
+/// never begins.
 class team {
 public:
     /// The maximum number of threads, and of parts.
@@ -32959,8 +32959,8 @@ private:
     std::array<operand_memory, count> operands_;
 };
 
-/// Returns a new tensor of the shape of another one, which an error text calls `name`, followed by [i] if there
-/// are several.
+/// Returns a new tensor of the shape of another one, which an error text calls `name`, followed by [i] if
+/// there are several.
 template <class X>
 owned_t<X> make_like(
     std::string_view op, std::string_view name, X const& x, std::optional<std::size_t> i = {})

@@ -20,8 +20,8 @@ namespace xloom::inline XLOOM_ABI::detail {
 /// reads, in place of a start and a join.
 ///
 /// A thread claims the part of its own number first, so that its caches hold what it reads in each loop, then
-/// parts that nobody has claimed. So the leader waits for no thread that begins late, is interrupted, or never
-/// begins.
+/// parts that nobody has claimed. So the leader waits for no thread that begins late, is interrupted, or
+/// never begins.
 class team {
 public:
     /// The maximum number of threads, and of parts.

@@ -184,8 +184,8 @@ private:
     std::array<operand_memory, count> operands_;
 };
 
-/// Returns a new tensor of the shape of another one, which an error text calls `name`, followed by [i] if there
-/// are several.
+/// Returns a new tensor of the shape of another one, which an error text calls `name`, followed by [i] if
+/// there are several.
 template <class X>
 owned_t<X> make_like(
     std::string_view op, std::string_view name, X const& x, std::optional<std::size_t> i = {})
