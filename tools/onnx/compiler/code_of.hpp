@@ -11,8 +11,8 @@
 
 namespace compiler {
 
-/// Returns the header for a graph. The name `omitted` omits the first input of a node, which the text form
-/// cannot.
+/// Returns the header for a graph. `omitted` as the first input of a node omits it; ONNX's text form has no
+/// syntax for that.
 inline std::string header_of(std::string const& graph, options chosen = {}, std::int64_t opset = 18)
 {
     chosen.name = "tested";
