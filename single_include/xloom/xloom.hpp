@@ -32524,7 +32524,8 @@ struct strided_operand {
     strided_layout layout;
 };
 
-/// The operands of recurrences. The layout of h0 has the axis of time, with the stride 0.
+/// The operands of recurrences: a, b, h0 and h are operands 0 to 3 of their sequences. The layout of h0 has
+/// the axis of time, with the stride 0.
 template <class T>
 struct recurrence_operands {
     strided_operand<T const> a, b, h0;
@@ -32550,19 +32551,17 @@ struct lane_recurrences {
     std::size_t operator()(Run const& run) const
     {
         if (run.suits_vectors()) {
-            if (detail::are_consecutive<a, b, h>(all.time(), 1))
+            if (detail::are_consecutive<0, 1, 3>(all.time(), 1))
                 return run_consecutive<false>(run);
-            if (detail::are_consecutive<a, b, h>(all.time(), -1))
+            if (detail::are_consecutive<0, 1, 3>(all.time(), -1))
                 return run_consecutive<true>(run);
         }
-        bool const has_vectors_of_h0 = all.beside()[h0] == 0 || all.beside()[h0] == 1;
-        return detail::are_consecutive<a, b, h>(all.beside(), 1) && has_vectors_of_h0 ? run_neighbours(run)
+        bool const has_vectors_of_h0 = all.beside()[2] == 0 || all.beside()[2] == 1;
+        return detail::are_consecutive<0, 1, 3>(all.beside(), 1) && has_vectors_of_h0 ? run_neighbours(run)
                                                                                       : 0;
     }
 
 private:
-    static constexpr std::size_t a = 0, b = 1, h0 = 2, h = 3; ///< the operands of the sequences
-
     template <bool Reverse, class Run>
     std::size_t run_consecutive(Run const& run) const
     {
@@ -32822,7 +32821,7 @@ inline constexpr bool combines<V, F const> =
     requires(F const& op, V const& a, V const& b) { static_cast<V>(op(a, b)); };
 
 /// True for the reductions that a parallel scan takes.
-constexpr bool is_associative(reduction kind)
+constexpr bool can_scan(reduction kind)
 {
     return kind == reduction::add || kind == reduction::mul || kind == reduction::max ||
            kind == reduction::min;
@@ -32837,7 +32836,7 @@ void check_scan_operator(std::string_view name, Op const& op)
     if constexpr (is_monoid<Op>) {
         detail::check_scan_operator<V>(name, op.op);
     } else if constexpr (std::same_as<Op, reduction>) {
-        if (!is_associative(op))
+        if (!can_scan(op))
             fail<option_error>(name, ": the reduction must be add, mul, max or min, but it is ", name_of(op),
                 ". Choose one of them.");
         if (!kernel::has_reduction<V>(op))
@@ -48221,9 +48220,10 @@ private:
             {outputs_.Y, weights.layout()}, &start_.sequence_lens};
         if (l != 0) // [N, T, D, K], as an input [N, T, D K]
             operands.X = {tensor_ref<Item const>(between(l - 1), {batch_.N, batch_.T, sizes.I}), 1};
-        operands.pads_Y = l + 1 == layers_.size();
-        if (!operands.pads_Y)
+        if (l + 1 != layers_.size()) {
             operands.Y = {tensor_ref<Item>(between(l), {batch_.N, batch_.T, sizes.D, sizes.K}), 1};
+            operands.pads_Y = false; // layer l + 2 may write there at the same time
+        }
         return operands;
     }
 

@@ -95,7 +95,7 @@ TEST_CASE("loop_into of numbers and of contiguous elements")
     CHECK(y(7, 4) > 1);
 }
 
-TEST_CASE("linear_recurrence_into, associative_scan_into and its cumulative operators along each axis")
+TEST_CASE("linear_recurrence_into, associative_scan_into and cumulative operators along each axis")
 {
     matrix const a = 0.5f * xt::ones<float>({300, 21}), b = xt::ones<float>({300, 21});
     matrix h = b;

@@ -27,7 +27,8 @@ struct strided_operand {
     strided_layout layout;
 };
 
-/// The operands of recurrences. The layout of h0 has the axis of time, with the stride 0.
+/// The operands of recurrences: a, b, h0 and h are operands 0 to 3 of their sequences. The layout of h0 has
+/// the axis of time, with the stride 0.
 template <class T>
 struct recurrence_operands {
     strided_operand<T const> a, b, h0;
@@ -53,19 +54,17 @@ struct lane_recurrences {
     std::size_t operator()(Run const& run) const
     {
         if (run.suits_vectors()) {
-            if (detail::are_consecutive<a, b, h>(all.time(), 1))
+            if (detail::are_consecutive<0, 1, 3>(all.time(), 1))
                 return run_consecutive<false>(run);
-            if (detail::are_consecutive<a, b, h>(all.time(), -1))
+            if (detail::are_consecutive<0, 1, 3>(all.time(), -1))
                 return run_consecutive<true>(run);
         }
-        bool const has_vectors_of_h0 = all.beside()[h0] == 0 || all.beside()[h0] == 1;
-        return detail::are_consecutive<a, b, h>(all.beside(), 1) && has_vectors_of_h0 ? run_neighbours(run)
+        bool const has_vectors_of_h0 = all.beside()[2] == 0 || all.beside()[2] == 1;
+        return detail::are_consecutive<0, 1, 3>(all.beside(), 1) && has_vectors_of_h0 ? run_neighbours(run)
                                                                                       : 0;
     }
 
 private:
-    static constexpr std::size_t a = 0, b = 1, h0 = 2, h = 3; ///< the operands of the sequences
-
     template <bool Reverse, class Run>
     std::size_t run_consecutive(Run const& run) const
     {

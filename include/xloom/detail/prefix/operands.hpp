@@ -47,7 +47,7 @@ inline constexpr bool combines<V, F const> =
     requires(F const& op, V const& a, V const& b) { static_cast<V>(op(a, b)); };
 
 /// True for the reductions that a parallel scan takes.
-constexpr bool is_associative(reduction kind)
+constexpr bool can_scan(reduction kind)
 {
     return kind == reduction::add || kind == reduction::mul || kind == reduction::max ||
            kind == reduction::min;
@@ -62,7 +62,7 @@ void check_scan_operator(std::string_view name, Op const& op)
     if constexpr (is_monoid<Op>) {
         detail::check_scan_operator<V>(name, op.op);
     } else if constexpr (std::same_as<Op, reduction>) {
-        if (!is_associative(op))
+        if (!can_scan(op))
             fail<option_error>(name, ": the reduction must be add, mul, max or min, but it is ", name_of(op),
                 ". Choose one of them.");
         if (!kernel::has_reduction<V>(op))

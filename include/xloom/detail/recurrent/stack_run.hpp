@@ -155,9 +155,10 @@ private:
             {outputs_.Y, weights.layout()}, &start_.sequence_lens};
         if (l != 0) // [N, T, D, K], as an input [N, T, D K]
             operands.X = {tensor_ref<Item const>(between(l - 1), {batch_.N, batch_.T, sizes.I}), 1};
-        operands.pads_Y = l + 1 == layers_.size();
-        if (!operands.pads_Y)
+        if (l + 1 != layers_.size()) {
             operands.Y = {tensor_ref<Item>(between(l), {batch_.N, batch_.T, sizes.D, sizes.K}), 1};
+            operands.pads_Y = false; // layer l + 2 may write there at the same time
+        }
         return operands;
     }
 
