@@ -1,5 +1,5 @@
-// Compares bincount with a hand-written loop after a pass for the largest integer, as NumPy's, and with ONNX
-// Runtime's ScatterElements, which adds ones to a known number of bins.
+// Compares bincount with a hand-written loop after a pass for the largest integer, as NumPy's, with libtorch,
+// and with ONNX Runtime's ScatterElements, which adds ones to a known number of bins.
 
 #include <algorithm>
 #include <random>
@@ -7,6 +7,7 @@
 #include <xloom/indexing/bincount.hpp>
 #include <xloom/interop/tbb.hpp>
 
+#include "libtorch.hpp"
 #include "onnx_model.hpp"
 #include "support.hpp"
 
@@ -14,8 +15,9 @@ namespace {
 
 using namespace bench;
 
+template <class Index>
 struct count_operands {
-    xt::xtensor<std::int64_t, 1> x;
+    xt::xtensor<Index, 1> x;
     std::size_t iterations;
     xt::xtensor<std::int64_t, 1> zeros, ones;
     xt::xtensor<std::int64_t, 1> counts = zeros; ///< of a fixed size for ONNX Runtime, which is bound to it
@@ -24,9 +26,10 @@ struct count_operands {
     void clear() { counts.fill(-1); }
 };
 
-void hand(count_operands& o)
+template <class Index>
+void hand(count_operands<Index>& o)
 {
-    std::int64_t least = 0, largest = 0;
+    Index least = 0, largest = 0;
     for (std::size_t i = 0; i < o.iterations; ++i) {
         least = (std::min)(least, o.x.data()[i]);
         largest = (std::max)(largest, o.x.data()[i]);
@@ -40,49 +43,80 @@ void hand(count_operands& o)
     std::copy(counts.begin(), counts.end(), o.counts.begin());
 }
 
-template <class Policy>
-void count(count_operands& o, Policy const& policy)
+template <class Index, class Policy>
+void count(count_operands<Index>& o, Policy const& policy)
 {
     auto const counts = xloom::bincount(o.x, {}, policy);
     std::copy(counts.begin(), counts.end(), o.counts.begin());
 }
 
-void xloom_serial(count_operands& o) { count(o, xloom::serial); }
-void xloom_tbb(count_operands& o)
+template <class Index>
+void xloom_serial(count_operands<Index>& o)
+{
+    count(o, xloom::serial);
+}
+template <class Index>
+void xloom_tbb(count_operands<Index>& o)
 {
     static xloom::tbb_policy const policy(2);
     count(o, policy);
 }
 
-onnx_graph model(count_operands& o)
+template <class Index>
+onnx_graph model(count_operands<Index>& o)
 {
     return model_of({.op = "ScatterElements",
                         .attributes = {{"axis", std::int64_t{0}}, {"reduction", std::string("add")}}},
         {bound("zeros", o.zeros), bound("x", o.x), bound("ones", o.ones)}, {bound("counts", o.counts)});
 }
 
+#ifdef XLOOM_HAS_LIBTORCH
+template <class Index>
+void libtorch(count_operands<Index>& o)
+{
+    libtorch_bincount(o.x.data(), o.iterations, o.counts.data());
+}
+#endif
+
 /// Evenly distributed, or nine of ten in one bin.
-count_operands make(std::size_t count, std::size_t bins, bool is_skewed)
+template <class Index>
+count_operands<Index> make(std::size_t count, std::size_t bins, bool is_skewed)
 {
     std::mt19937 random(1);
-    count_operands o{xt::xtensor<std::int64_t, 1>::from_shape({count}), count,
+    count_operands<Index> o{xt::xtensor<Index, 1>::from_shape({count}), count,
         xt::zeros<std::int64_t>({bins}), xt::ones<std::int64_t>({count})};
-    for (std::int64_t& each : o.x.storage())
-        each = is_skewed && random() % 10 != 0 ? 0 : static_cast<std::int64_t>(random() % bins);
+    for (Index& each : o.x.storage())
+        each = static_cast<Index>(is_skewed && random() % 10 != 0 ? 0 : random() % bins);
     return o;
+}
+
+template <class Index>
+void add_counts(std::string const& type, std::size_t bins)
+{
+    using operands = count_operands<Index>;
+    constexpr std::size_t items = 10'000'000;
+    std::vector<series<operands>> all{
+        {"hand", hand<Index>}, {"xloom", xloom_serial<Index>}, {"xloom_tbb2", xloom_tbb<Index>}};
+    if constexpr (!std::is_same_v<Index, std::uint8_t>) // which is no type of ONNX's indices
+        all.push_back({.impl = "onnxruntime", .model = model<Index>});
+#ifdef XLOOM_HAS_LIBTORCH
+    all.push_back({"libtorch", libtorch<Index>});
+#endif
+    for (bool const is_skewed : {false, true})
+        add_case(
+            "bincount/" + type + "/x:" + std::to_string(items) + "/bins:" + std::to_string(bins) +
+                (is_skewed ? "/skewed" : ""),
+            [=] { return make<Index>(items, bins, is_skewed); }, all);
 }
 
 } // namespace
 
 int main(int argc, char** argv)
 {
-    for (std::size_t const bins : std::initializer_list<std::size_t>{256, 100'000})
-        for (bool const is_skewed : {false, true})
-            add_case(
-                std::string("bincount/i64/x:10000000/bins:") + std::to_string(bins) +
-                    (is_skewed ? "/skewed" : ""),
-                [=] { return make(10'000'000, bins, is_skewed); },
-                std::vector<series<count_operands>>{{"hand", hand}, {"xloom", xloom_serial},
-                    {"xloom_tbb2", xloom_tbb}, {.impl = "onnxruntime", .model = model}});
+    for (std::size_t const bins : std::initializer_list<std::size_t>{256, 100'000}) {
+        add_counts<std::int64_t>("i64", bins);
+        add_counts<std::int32_t>("i32", bins);
+    }
+    add_counts<std::uint8_t>("u8", 256);
     return run_cases(argc, argv);
 }

@@ -95,6 +95,12 @@ TEST_CASE("errors")
         "Add an offset to all.",
         index_error);
     CHECK_THROWS_AS(bincount(xt::xtensor<int, 1>{-1}, sums{1}), index_error);
+    xt::xtensor<int, 1> x = xt::zeros<int>({100'000});
+    x(99'999) = -5;
+    CHECK_THROWS_WITH_AS(bincount(x, {}, thread_policy{2}),
+        "xloom::bincount: the integers that are counted must not be negative, but x[99999] is -5. Add an "
+        "offset to all.",
+        index_error);
     CHECK_THROWS_WITH_AS(bincount(xt::xtensor<int, 2>{{1}}),
         "xloom::bincount: x must have one axis, but its shape is [1, 1]. Flatten it.", shape_error);
     CHECK_THROWS_WITH_AS(bincount(xt::xtensor<int, 1>{1, 2}, sums{1}),

@@ -2,6 +2,7 @@
 // NumPy's bincount: the number of occurrences, or the sum of the weights, of each non-negative integer.
 
 #include <algorithm>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
@@ -90,20 +91,25 @@ public:
     xt::xtensor<std::int64_t, 1> run(Policy const& policy) const
     {
         std::size_t const parts = parts_for(policy, count_);
-        if (parts > 1) {
-            std::size_t const all = bins();
-            if (all <= count_ / parts)
-                return run_on_threads(all, parts, policy);
-        }
-        kernel::bin_counts counts;
-        if (!counts.add(items_.data(), count_))
+        counts_of_parts counts;
+        if (parts > 1)
+            counts = count_parts(parts, count_ / parts - 1, policy);
+        if (counts.empty())
+            counts = count_parts(1, kernel::largest_bin, serial);
+        if (counts.empty())
             static_cast<void>(bins()); // throws
-        auto result = zeros<std::int64_t>(op_, (std::max)(counts.bins(), minlength_));
-        counts.add_to(result.data());
+        std::size_t size = minlength_;
+        for (kernel::bin_counts<> const& each : counts)
+            size = (std::max)(size, each.bins());
+        auto result = zeros<std::int64_t>(op_, size);
+        for (kernel::bin_counts<> const& each : counts)
+            each.add_to(result.data());
         return result;
     }
 
 private:
+    using counts_of_parts = std::vector<kernel::bin_counts<>>;
+
     static std::size_t checked_count(std::string_view op, X const& x)
     {
         shape const dims = detail::shape_of(x);
@@ -119,19 +125,20 @@ private:
                 ", which would be the last bin. Count smaller integers.");
     }
 
+    /// Returns the counts of each part of x, or none if an integer is negative or larger than `largest`.
     template <class Policy>
-    xt::xtensor<std::int64_t, 1> run_on_threads(
-        std::size_t bins, std::size_t parts, Policy const& policy) const
+    counts_of_parts count_parts(std::size_t parts, std::uintmax_t largest, Policy const& policy) const
     {
-        std::vector<kernel::bin_counts> counts(parts);
+        counts_of_parts counts(parts, kernel::bin_counts<>(largest));
+        std::atomic<bool> fits = true;
         policy.for_each(parts, [&](std::size_t part) {
             auto const [begin, end] = range_of_part(part, parts, count_);
-            counts[part].add(items_.data() + begin, end - begin);
+            if (!counts[part].add(items_.data() + begin, end - begin))
+                fits.store(false, std::memory_order_relaxed);
         });
-        auto result = zeros<std::int64_t>(op_, bins);
-        for (kernel::bin_counts const& each : counts)
-            each.add_to(result.data());
-        return result;
+        if (!fits)
+            counts.clear();
+        return counts;
     }
 
     [[noreturn]] void fail_negative() const
@@ -189,11 +196,11 @@ concept weights_operand = beside_options<Weights, bincount_options> && !executio
 /// Types     x of any integer type; the result is an xt::xtensor<std::int64_t, 1>.
 /// Options   minlength (0): the minimum number of bins.
 /// Policy    serial, or one with threads (tbb_policy), which are used if there are fewer bins than
-///           integers for each.
+///           integers for each; with more, x is read up to twice.
 /// Errors    shape_error: x has not one axis; a bin that cannot exist. index_error: a negative integer (all
 ///           offending positions and values).
-/// Cost      one pass over x, with threads two; up to five times as many counts as bins, if these are few,
-///           for each thread.
+/// Cost      one pass over x; 8 bytes for each bin and thread besides the result, 16 if there are few bins,
+///           twice as many if the largest integers come late.
 /// Source    numpy.bincount.
 /// Example
 /// ```cpp

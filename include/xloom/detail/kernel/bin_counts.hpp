@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <utility>
 #include <vector>
 
 #include <xloom/detail/core/abi.hpp>
@@ -37,23 +38,34 @@ inline constexpr std::uintmax_t largest_bin =
     static_cast<std::uintmax_t>((std::numeric_limits<std::ptrdiff_t>::max)()) / sizeof(std::int64_t) - 1;
 
 /// The numbers of occurrences of 0, 1, 2 ..., in as many bins as were needed. Cost: one pass over the
-/// integers, block by block; up to twice as many bins as are needed.
+/// integers, block by block; two counters for each bin, four if there are few bins.
 ///
-/// Why several tables while there are few bins: equal neighbours would wait for each other's sums.
+/// Why several tables: equal neighbours would wait for each other's sums. Why of narrow counters, which are
+/// carried to wide ones before they overflow: twice as many bins stay in a cache.
+template <std::unsigned_integral Counter = std::uint32_t>
 class bin_counts {
 public:
-    /// Adds `count` integers. Returns false if one of them is negative, or exceeds `largest_bin`; the counts
-    /// are then unspecified.
+    /// Counts integers up to `largest`.
+    explicit bin_counts(std::uintmax_t largest = largest_bin) : largest_(largest) {}
+
+    /// Adds `count` integers. Returns false if one of them is negative or too large; the counts are then
+    /// unspecified.
     template <std::integral Index>
     bool add(Index const* x, std::size_t count)
     {
         for (std::size_t first = 0; first < count; first += block) {
             std::size_t const size = (std::min)(block, count - first);
             index_range<Index> const range = kernel::range_of(x + first, size);
-            if (range.least < Index{} || static_cast<std::uintmax_t>(range.largest) > largest_bin)
+            if (range.least < Index{} || static_cast<std::uintmax_t>(range.largest) > largest_)
                 return false;
             reserve(static_cast<std::size_t>(range.largest) + 1);
-            count_block(x + first, size);
+            if (most - counted_ < size)
+                carry();
+            counted_ += size;
+            if (bins_ <= most_in_all_tables)
+                count_block<4>(x + first, size);
+            else
+                count_block<2>(x + first, size);
         }
         return true;
     }
@@ -64,47 +76,64 @@ public:
     /// Adds the counts to those of `bins()` bins.
     void add_to(std::int64_t* counts) const
     {
-        for (std::vector<std::int64_t> const& table : tables_)
-            for (std::size_t bin = 0; bin < (std::min)(bins_, table.size()); ++bin)
-                counts[bin] += table[bin];
+        for (std::size_t bin = 0; bin < carried_.size(); ++bin)
+            counts[bin] += carried_[bin];
+        for (std::vector<Counter> const& table : tables_)
+            for (std::size_t bin = 0; bin < table.size(); ++bin)
+                counts[bin] += static_cast<std::int64_t>(table[bin]);
     }
 
 private:
-    static constexpr std::size_t block = 2048;
-    static constexpr std::size_t most_in_tables = 1024;
+    static constexpr std::size_t most = (std::numeric_limits<Counter>::max)();
+    static constexpr std::size_t block = (std::min)(std::size_t{2048}, most);
+    static constexpr std::size_t most_in_all_tables = 1024;
 
     void reserve(std::size_t bins)
     {
-        bins_ = (std::max)(bins_, bins);
-        if (bins <= tables_[0].size())
+        if (bins <= bins_)
             return;
-        std::size_t const room = (std::max)(bins, 2 * tables_[0].size());
-        tables_[0].resize(room);
-        for (std::size_t i = 1; room <= most_in_tables && i < tables_.size(); ++i)
-            tables_[i].resize(room);
+        bins_ = bins;
+        std::size_t const tables = bins <= most_in_all_tables ? 4 : 2;
+        for (std::size_t i = 0; i < tables; ++i) {
+            if (bins > tables_[i].capacity())
+                tables_[i].reserve(
+                    2 * bins); // often no later growth copies, and memory behind is not touched
+            tables_[i].resize(bins);
+        }
     }
 
-    template <std::integral Index>
+    void carry()
+    {
+        std::vector<std::int64_t> sums(bins_);
+        add_to(sums.data());
+        carried_ = std::move(sums);
+        for (std::vector<Counter>& table : tables_)
+            std::fill(table.begin(), table.end(), Counter{});
+        counted_ = 0;
+    }
+
+    template <std::size_t Tables, std::integral Index>
     void count_block(Index const* x, std::size_t count)
     {
-        std::int64_t* const a = tables_[0].data();
+        Counter* const tables[] = {
+            tables_[0].data(), tables_[1].data(), tables_[2 % Tables].data(), tables_[3 % Tables].data()};
         std::size_t i = 0;
-        if (tables_[0].size() <= most_in_tables) {
-            std::int64_t *const b = tables_[1].data(), *const c = tables_[2].data(),
-                                *const d = tables_[3].data();
-            for (; i + 4 <= count; i += 4) {
-                ++a[static_cast<std::size_t>(x[i])];
-                ++b[static_cast<std::size_t>(x[i + 1])];
-                ++c[static_cast<std::size_t>(x[i + 2])];
-                ++d[static_cast<std::size_t>(x[i + 3])];
-            }
+        for (; i + 4 <= count; i += 4) {
+            auto const a = static_cast<std::size_t>(x[i]), b = static_cast<std::size_t>(x[i + 1]),
+                       c = static_cast<std::size_t>(x[i + 2]), d = static_cast<std::size_t>(x[i + 3]);
+            ++tables[0][a];
+            ++tables[1][b];
+            ++tables[2][c];
+            ++tables[3][d];
         }
         for (; i < count; ++i)
-            ++a[static_cast<std::size_t>(x[i])];
+            ++tables[0][static_cast<std::size_t>(x[i])];
     }
 
-    std::array<std::vector<std::int64_t>, 4> tables_{};
-    std::size_t bins_ = 0;
+    std::uintmax_t largest_;
+    std::array<std::vector<Counter>, 4> tables_{};
+    std::vector<std::int64_t> carried_;
+    std::size_t bins_ = 0, counted_ = 0; ///< since the last carry
 };
 
 } // namespace xloom::inline XLOOM_ABI::kernel
