@@ -282,9 +282,6 @@ namespace xloom::inline XLOOM_ABI::tuning {
 /// The assumed size of a core's L1 data cache in bytes, a lower bound.
 inline constexpr std::size_t l1_cache_size = std::size_t{32} << 10;
 
-/// A distance in bytes at which memory shares two sets of the L1 cache, whose ways are 4 KiB.
-inline constexpr std::ptrdiff_t shared_set_bytes = 2048;
-
 /// The assumed size of a core's private L2 cache in bytes, an upper bound: larger data is read from L3 or
 /// memory in every pass over it.
 inline constexpr std::size_t l2_cache_size = std::size_t{2} << 20;
@@ -334,6 +331,9 @@ inline constexpr std::size_t elements_in_whole_vectors = 128;
 
 /// The prefetch distance in bytes of scans along contiguous memory.
 inline constexpr std::size_t scan_prefetch_bytes = 4096;
+
+/// The prefetch distance in rows of sums of rows, which are computed vector by vector of a row.
+inline constexpr std::size_t rows_prefetched = 32;
 
 /// The prefetch distance in updates where they are fused with the copy of data.
 inline constexpr std::size_t update_prefetch_distance = 2;
@@ -30901,8 +30901,7 @@ inline constexpr std::size_t row_width = 4096 / sizeof(V);
 /// append(b, before, totals) replaces them by what comes after the block.
 ///
 /// Why row by row: only the trees of each column are read again, so that rows may evict each other from a set
-/// of the cache. Where access.rows_share_sets() is false, and the order of an operator is free, the elements
-/// of a group are combined in registers, column by column.
+/// of the cache, and processors prefetch what comes next.
 template <class V, class Op, class Access>
 class row_prefix {
 public:
@@ -30964,7 +30963,6 @@ private:
     enum class results { total, none, inclusive, exclusive };
 
     using rows_of_group = std::make_index_sequence<elements_per_group>;
-    using all_of_group = std::integral_constant<std::size_t, elements_per_group>;
     using rule = element_of<Op>;
 
     static constexpr bool is_ordered = order_rule<Op, V>::is_ordered;
@@ -31006,20 +31004,6 @@ private:
                 is_in_order = is_in_order || !all_of(group.is_safe[c]);
             }
         for (std::size_t t = begin; t < end; t += elements_per_group) {
-            if constexpr (!is_ordered)
-                if (!access_.rows_share_sets()) {
-                    bool const is_whole = end - t >= elements_per_group;
-                    for (std::size_t c = 0; c < width_; ++c) {
-                        V const base = t == begin ? before[c] : op_(before[c], totals[c]);
-                        if (is_whole) {
-                            V const total = local.template scan_column<Results>(t, c, base, all_of_group{});
-                            totals[c] = t == begin ? total : op_(totals[c], total);
-                        } else {
-                            local.template scan_column<Results>(t, c, base, end - t);
-                        }
-                    }
-                    continue;
-                }
             for (std::size_t c = 0; c < width_; ++c)
                 start_group(group, c, t == begin ? before[c] : op_(before[c], totals[c]), is_in_order);
             local.template run_rows<Results>(group, t, end - t, is_in_order, rows_of_group{});
@@ -31030,24 +31014,6 @@ private:
             return;
         for (std::size_t c = 0; c < width_; ++c)
             before[c] = last_of(group, c, op_(before[c], totals[c]), is_in_order);
-    }
-
-    /// Writes the results of `count` elements of a group of column c, which follow `base`, and returns the
-    /// total of a whole group.
-    template <results Results, class Count>
-    XLOOM_ALWAYS_INLINE V scan_column(std::size_t t, std::size_t c, V const& base, Count count) const
-    {
-        V group[elements_per_group];
-        for (std::size_t i = 0; i < elements_per_group; ++i)
-            group[i] = i < count ? access_.read(t + i, c) : base;
-        scan_group<elements_per_group>(group, op_);
-        if constexpr (Results == results::exclusive)
-            access_.write(t, c, base);
-        constexpr std::size_t later = Results == results::exclusive ? 1 : 0;
-        for (std::size_t i = 0; i + later < elements_per_group; ++i)
-            if (i + later < count)
-                access_.write(t + i + later, c, op_(base, group[i]));
-        return group[elements_per_group - 1];
     }
 
     /// Returns the last result of column c, given what it is in any grouping.
@@ -31681,13 +31647,6 @@ struct lane_access {
 
     using lanes = kernel::lanes_t<T>;
 
-    /// True if the rows of an operand share so few sets of the L1 cache that a group of them does not stay.
-    bool rows_share_sets() const
-    {
-        constexpr auto bytes = static_cast<std::ptrdiff_t>(sizeof(T));
-        return x.time * bytes % tuning::shared_set_bytes == 0 ||
-               y.time * bytes % tuning::shared_set_bytes == 0;
-    }
     lanes initial(std::size_t) const { return kernel::broadcast(start); }
     XLOOM_ALWAYS_INLINE lanes read(std::size_t t, std::size_t c) const
     {
@@ -42893,140 +42852,15 @@ auto row_splits_of(Ids const& segment_ids, std::size_t num_segments)
 // The run of segment_reduce: the total of each segment.
 
 // ==== xloom/detail/kernel/row_total.hpp ====
-// The totals of neighbouring sequences, in the order of a parallel scan, whose rows are read one by one.
-
-namespace xloom::inline XLOOM_ABI::kernel {
-
-/// Combines rows of contiguous numbers into the row of their totals, each in the order of sequence_total.
-/// `Op` combines vectors.
-///
-/// The rows of a group are the leaves of a tree. Two of them are combined when they are read, and that with
-/// the subtrees of the same size that wait for it.
-template <class T, class Op>
-class row_total {
-public:
-    static constexpr std::size_t max_vectors = 16; ///< of a row; all that waits stays in L1 cache
-
-    /// Writes to y the totals of `length` rows of `width` numbers, which are `stride` numbers apart. Requires
-    /// a length of at least 1, and a width of one to max_vectors vectors; the last one may overlap the one
-    /// before.
-    void operator()(T const* x, std::ptrdiff_t stride, std::size_t length, std::size_t width, T* y)
-    {
-        vectors_ = xloom::detail::ceil_div(width, lane_count<T>);
-        last_ = width - lane_count<T>;
-        stride_ = stride;
-        bytes_ahead_ = bytes_ahead(stride);
-        bool has_blocks = false, has_groups = false;
-        for (std::size_t begin = 0; begin + elements_per_group < length; begin += elements_per_group) {
-            combine_group(row(x, begin), elements_per_group);
-            append(groups_, total(), has_groups);
-            if ((begin + elements_per_group) % elements_per_block == 0) {
-                append(blocks_, groups_, has_blocks);
-                has_groups = false;
-            }
-        }
-        std::size_t const last = (length - 1) / elements_per_group * elements_per_group;
-        combine_group(row(x, last), length - last);
-        if (has_groups)
-            append(blocks_, groups_, has_blocks);
-        if (has_blocks)
-            append(blocks_, total(), has_blocks);
-        vectors_of_row const& all = has_blocks ? blocks_ : total();
-        for (std::size_t c = 0; c < vectors_; ++c)
-            kernel::store_lanes(y + place(c), all[c]);
-    }
-
-private:
-    using lanes = lanes_t<T>;
-    using vectors_of_row = lanes[max_vectors];
-    static constexpr std::size_t pairs_per_group = elements_per_group / 2;
-
-    T const* row(T const* x, std::size_t t) const { return x + static_cast<std::ptrdiff_t>(t) * stride_; }
-    vectors_of_row& total() { return waiting_[levels]; } ///< of the last group
-    /// Returns where vector c of a row begins.
-    std::size_t place(std::size_t c) const { return (std::min)(c * lane_count<T>, last_); }
-    lanes load(T const* row, std::size_t c) const { return kernel::load_lanes(row + place(c)); }
-    /// Loads vector c, and prefetches that of a later row.
-    lanes stream(T const* row, std::size_t c) const
-    {
-        auto const address = reinterpret_cast<std::uintptr_t>(row + place(c));
-        xloom::detail::prefetch_to_read<3>(reinterpret_cast<void const*>(address + bytes_ahead_));
-        return load(row, c);
-    }
-    /// Returns the distance of prefetching, in whole pairs of rows.
-    ///
-    /// Why it is needed: hardware prefetches what is read row by row, not two rows at once.
-    static std::uintptr_t bytes_ahead(std::ptrdiff_t stride)
-    {
-        auto const pair = static_cast<std::uintptr_t>(2 * stride) * sizeof(T);
-        std::size_t const size = 2 * sizeof(T) * static_cast<std::size_t>(std::abs(stride));
-        return (tuning::scan_prefetch_bytes / (size + 1) + 1) * pair;
-    }
-
-    /// Combines what is there so far with what follows, or begins with that.
-    void append(vectors_of_row& all, vectors_of_row const& next, bool& has_any) const
-    {
-        for (std::size_t c = 0; c < vectors_; ++c)
-            all[c] = has_any ? Op{}(all[c], next[c]) : next[c];
-        has_any = true;
-    }
-
-    /// Combines up to elements_per_group rows into total().
-    void combine_group(T const* x, std::size_t count)
-    {
-        [&]<std::size_t... Pair>(std::index_sequence<Pair...>) {
-            static_cast<void>(((2 * Pair + 1 < count && (combine_pair<Pair>(x), true)) && ...));
-        }(std::make_index_sequence<pairs_per_group>{});
-        if (count == elements_per_group)
-            return; // the last pair has completed the tree
-        std::size_t const pairs = count / 2;
-        bool has_any = count % 2 != 0;
-        for (std::size_t c = 0; has_any && c < vectors_; ++c)
-            total()[c] = load(row(x, count - 1), c);
-        for (std::size_t level = 0; level < levels; ++level)
-            if ((pairs >> level) % 2 != 0)
-                prepend(waiting_[level], has_any);
-    }
-
-    /// Combines rows 2 Pair and 2 Pair + 1 with the subtrees that wait for them; the result waits. That of
-    /// the last pair is the total of the group.
-    template <std::size_t Pair>
-    void combine_pair(T const* x)
-    {
-        constexpr std::size_t merged = static_cast<std::size_t>(std::countr_one(Pair));
-        T const* const first = row(x, 2 * Pair);
-        T const* const second = row(x, 2 * Pair + 1);
-        for (std::size_t c = 0; c < vectors_; ++c) {
-            lanes all = Op{}(stream(first, c), stream(second, c));
-            for (std::size_t level = 0; level < merged; ++level)
-                all = Op{}(waiting_[level][c], all);
-            waiting_[merged][c] = all;
-        }
-    }
-
-    /// Combines a subtree that waits with total(), which follows it, or begins with it.
-    void prepend(vectors_of_row const& earlier, bool& has_any)
-    {
-        for (std::size_t c = 0; c < vectors_; ++c)
-            total()[c] = has_any ? Op{}(earlier[c], total()[c]) : earlier[c];
-        has_any = true;
-    }
-
-    static constexpr std::size_t levels = std::countr_zero(pairs_per_group);
-    std::size_t vectors_ = 0, last_ = 0;
-    std::ptrdiff_t stride_ = 0;
-    std::uintptr_t bytes_ahead_ = 0;
-    vectors_of_row waiting_[levels + 1], groups_, blocks_;
-};
-
-} // namespace xloom::inline XLOOM_ABI::kernel
+// The totals of neighbouring sequences, in the order of a parallel scan, of rows of contiguous numbers.
 
 // ==== xloom/detail/kernel/sequence_total.hpp ====
 // The total of a sequence, in the order of a parallel scan: the last of its results.
 
 namespace xloom::inline XLOOM_ABI::kernel {
 
-/// Combines `Count` elements by the tree of a group, in registers. read(t) is element t.
+/// Combines `Count` elements by the tree of a group, in registers. read(t) is element t; they are read in
+/// order.
 template <std::size_t Count, class Read, class Op>
 XLOOM_ALWAYS_INLINE inline auto unrolled_tree(Read const& read, std::size_t begin, Op const& op)
 {
@@ -43034,8 +42868,8 @@ XLOOM_ALWAYS_INLINE inline auto unrolled_tree(Read const& read, std::size_t begi
         return read(begin);
     } else {
         constexpr std::size_t lower = std::bit_ceil(Count) / 2;
-        return op(kernel::unrolled_tree<lower>(read, begin, op),
-            kernel::unrolled_tree<Count - lower>(read, begin + lower, op));
+        auto const first = kernel::unrolled_tree<lower>(read, begin, op);
+        return op(first, kernel::unrolled_tree<Count - lower>(read, begin + lower, op));
     }
 }
 
@@ -43173,6 +43007,89 @@ private:
         else
             return x;
     }
+};
+
+} // namespace xloom::inline XLOOM_ABI::kernel
+
+namespace xloom::inline XLOOM_ABI::kernel {
+
+/// Combines rows of contiguous numbers into the row of their totals, each in the order of sequence_total.
+/// `Op` combines vectors.
+///
+/// The rows of a group are the leaves of a tree, which is computed in registers, vector by vector of a row.
+template <class T, class Op>
+class row_total {
+public:
+    static constexpr std::size_t max_vectors = 16; ///< of a row; all that waits stays in L1 cache
+
+    /// Writes to y the totals of `length` rows of `width` numbers, which are `stride` numbers apart. Requires
+    /// a length of at least 1, and a width of one to max_vectors vectors; the last one may overlap the one
+    /// before.
+    void operator()(T const* x, std::ptrdiff_t stride, std::size_t length, std::size_t width, T* y)
+    {
+        vectors_ = xloom::detail::ceil_div(width, lane_count<T>);
+        last_ = width - lane_count<T>;
+        stride_ = stride;
+        bool has_blocks = false, has_groups = false;
+        for (std::size_t begin = 0; begin + elements_per_group < length; begin += elements_per_group) {
+            combine_group(row(x, begin), elements_per_group);
+            append(groups_, total_, has_groups);
+            if ((begin + elements_per_group) % elements_per_block == 0) {
+                append(blocks_, groups_, has_blocks);
+                has_groups = false;
+            }
+        }
+        std::size_t const last = (length - 1) / elements_per_group * elements_per_group;
+        combine_group(row(x, last), length - last);
+        if (has_groups)
+            append(blocks_, groups_, has_blocks);
+        if (has_blocks)
+            append(blocks_, total_, has_blocks);
+        vectors_of_row const& all = has_blocks ? blocks_ : total_;
+        for (std::size_t c = 0; c < vectors_; ++c)
+            kernel::store_lanes(y + place(c), all[c]);
+    }
+
+private:
+    using lanes = lanes_t<T>;
+    using vectors_of_row = lanes[max_vectors];
+
+    T const* row(T const* x, std::size_t t) const { return x + static_cast<std::ptrdiff_t>(t) * stride_; }
+    /// Returns where vector c of a row begins.
+    std::size_t place(std::size_t c) const { return (std::min)(c * lane_count<T>, last_); }
+    /// Loads a vector, and prefetches that of a later row: processors do so for one row after the other only.
+    lanes stream(T const* x) const
+    {
+        auto const bytes = static_cast<std::uintptr_t>(stride_) * (tuning::rows_prefetched * sizeof(T));
+        xloom::detail::prefetch_to_read<2>(
+            reinterpret_cast<void const*>(reinterpret_cast<std::uintptr_t>(x) + bytes));
+        return kernel::load_lanes(x);
+    }
+
+    /// Combines what is there so far with what follows, or begins with that.
+    void append(vectors_of_row& all, vectors_of_row const& next, bool& has_any) const
+    {
+        for (std::size_t c = 0; c < vectors_; ++c)
+            all[c] = has_any ? Op{}(all[c], next[c]) : next[c];
+        has_any = true;
+    }
+
+    /// Combines up to elements_per_group rows into total_.
+    void combine_group(T const* x, std::size_t count)
+    {
+        kernel::with_count<1, elements_per_group>(count, [&](auto rows) {
+            for (std::size_t c = 0; c < vectors_; ++c) {
+                T const* const first = x + place(c);
+                auto const read = [&](std::size_t t)
+                                      XLOOM_ALWAYS_INLINE_LAMBDA { return stream(row(first, t)); };
+                total_[c] = kernel::unrolled_tree<rows>(read, 0, Op{});
+            }
+        });
+    }
+
+    std::size_t vectors_ = 0, last_ = 0;
+    std::ptrdiff_t stride_ = 0;
+    vectors_of_row total_, groups_, blocks_;
 };
 
 } // namespace xloom::inline XLOOM_ABI::kernel

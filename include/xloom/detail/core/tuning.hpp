@@ -14,9 +14,6 @@ namespace xloom::inline XLOOM_ABI::tuning {
 /// The assumed size of a core's L1 data cache in bytes, a lower bound.
 inline constexpr std::size_t l1_cache_size = std::size_t{32} << 10;
 
-/// A distance in bytes at which memory shares two sets of the L1 cache, whose ways are 4 KiB.
-inline constexpr std::ptrdiff_t shared_set_bytes = 2048;
-
 /// The assumed size of a core's private L2 cache in bytes, an upper bound: larger data is read from L3 or
 /// memory in every pass over it.
 inline constexpr std::size_t l2_cache_size = std::size_t{2} << 20;
@@ -66,6 +63,9 @@ inline constexpr std::size_t elements_in_whole_vectors = 128;
 
 /// The prefetch distance in bytes of scans along contiguous memory.
 inline constexpr std::size_t scan_prefetch_bytes = 4096;
+
+/// The prefetch distance in rows of sums of rows, which are computed vector by vector of a row.
+inline constexpr std::size_t rows_prefetched = 32;
 
 /// The prefetch distance in updates where they are fused with the copy of data.
 inline constexpr std::size_t update_prefetch_distance = 2;

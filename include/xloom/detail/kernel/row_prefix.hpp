@@ -25,8 +25,7 @@ inline constexpr std::size_t row_width = 4096 / sizeof(V);
 /// append(b, before, totals) replaces them by what comes after the block.
 ///
 /// Why row by row: only the trees of each column are read again, so that rows may evict each other from a set
-/// of the cache. Where access.rows_share_sets() is false, and the order of an operator is free, the elements
-/// of a group are combined in registers, column by column.
+/// of the cache, and processors prefetch what comes next.
 template <class V, class Op, class Access>
 class row_prefix {
 public:
@@ -88,7 +87,6 @@ private:
     enum class results { total, none, inclusive, exclusive };
 
     using rows_of_group = std::make_index_sequence<elements_per_group>;
-    using all_of_group = std::integral_constant<std::size_t, elements_per_group>;
     using rule = element_of<Op>;
 
     static constexpr bool is_ordered = order_rule<Op, V>::is_ordered;
@@ -130,20 +128,6 @@ private:
                 is_in_order = is_in_order || !all_of(group.is_safe[c]);
             }
         for (std::size_t t = begin; t < end; t += elements_per_group) {
-            if constexpr (!is_ordered)
-                if (!access_.rows_share_sets()) {
-                    bool const is_whole = end - t >= elements_per_group;
-                    for (std::size_t c = 0; c < width_; ++c) {
-                        V const base = t == begin ? before[c] : op_(before[c], totals[c]);
-                        if (is_whole) {
-                            V const total = local.template scan_column<Results>(t, c, base, all_of_group{});
-                            totals[c] = t == begin ? total : op_(totals[c], total);
-                        } else {
-                            local.template scan_column<Results>(t, c, base, end - t);
-                        }
-                    }
-                    continue;
-                }
             for (std::size_t c = 0; c < width_; ++c)
                 start_group(group, c, t == begin ? before[c] : op_(before[c], totals[c]), is_in_order);
             local.template run_rows<Results>(group, t, end - t, is_in_order, rows_of_group{});
@@ -154,24 +138,6 @@ private:
             return;
         for (std::size_t c = 0; c < width_; ++c)
             before[c] = last_of(group, c, op_(before[c], totals[c]), is_in_order);
-    }
-
-    /// Writes the results of `count` elements of a group of column c, which follow `base`, and returns the
-    /// total of a whole group.
-    template <results Results, class Count>
-    XLOOM_ALWAYS_INLINE V scan_column(std::size_t t, std::size_t c, V const& base, Count count) const
-    {
-        V group[elements_per_group];
-        for (std::size_t i = 0; i < elements_per_group; ++i)
-            group[i] = i < count ? access_.read(t + i, c) : base;
-        scan_group<elements_per_group>(group, op_);
-        if constexpr (Results == results::exclusive)
-            access_.write(t, c, base);
-        constexpr std::size_t later = Results == results::exclusive ? 1 : 0;
-        for (std::size_t i = 0; i + later < elements_per_group; ++i)
-            if (i + later < count)
-                access_.write(t + i + later, c, op_(base, group[i]));
-        return group[elements_per_group - 1];
     }
 
     /// Returns the last result of column c, given what it is in any grouping.

@@ -14,7 +14,8 @@
 
 namespace xloom::inline XLOOM_ABI::kernel {
 
-/// Combines `Count` elements by the tree of a group, in registers. read(t) is element t.
+/// Combines `Count` elements by the tree of a group, in registers. read(t) is element t; they are read in
+/// order.
 template <std::size_t Count, class Read, class Op>
 XLOOM_ALWAYS_INLINE inline auto unrolled_tree(Read const& read, std::size_t begin, Op const& op)
 {
@@ -22,8 +23,8 @@ XLOOM_ALWAYS_INLINE inline auto unrolled_tree(Read const& read, std::size_t begi
         return read(begin);
     } else {
         constexpr std::size_t lower = std::bit_ceil(Count) / 2;
-        return op(kernel::unrolled_tree<lower>(read, begin, op),
-            kernel::unrolled_tree<Count - lower>(read, begin + lower, op));
+        auto const first = kernel::unrolled_tree<lower>(read, begin, op);
+        return op(first, kernel::unrolled_tree<Count - lower>(read, begin + lower, op));
     }
 }
 

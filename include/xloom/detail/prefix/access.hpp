@@ -176,13 +176,6 @@ struct lane_access {
 
     using lanes = kernel::lanes_t<T>;
 
-    /// True if the rows of an operand share so few sets of the L1 cache that a group of them does not stay.
-    bool rows_share_sets() const
-    {
-        constexpr auto bytes = static_cast<std::ptrdiff_t>(sizeof(T));
-        return x.time * bytes % tuning::shared_set_bytes == 0 ||
-               y.time * bytes % tuning::shared_set_bytes == 0;
-    }
     lanes initial(std::size_t) const { return kernel::broadcast(start); }
     XLOOM_ALWAYS_INLINE lanes read(std::size_t t, std::size_t c) const
     {
