@@ -332,8 +332,10 @@ inline constexpr std::size_t elements_in_whole_vectors = 128;
 /// The prefetch distance in bytes of scans along contiguous memory.
 inline constexpr std::size_t scan_prefetch_bytes = 4096;
 
-/// The prefetch distance in rows of sums of rows, which are computed vector by vector of a row.
-inline constexpr std::size_t rows_prefetched = 32;
+/// The prefetch distances in rows of scans, which read row by row, and of totals, which read a group of rows
+/// vector by vector.
+inline constexpr std::size_t rows_before_scan = 8;
+inline constexpr std::size_t rows_before_total = 32;
 
 /// The prefetch distance in updates where they are fused with the copy of data.
 inline constexpr std::size_t update_prefetch_distance = 2;
@@ -766,6 +768,14 @@ inline void prefetch_to_write([[maybe_unused]] void const* line) noexcept
 #if defined(__GNUC__) || defined(__clang__)
     __builtin_prefetch(line, 1, Locality);
 #endif
+}
+
+/// Prefetches what is `count` strides of items behind an item, and need not exist.
+template <int Locality, class T>
+inline void prefetch_behind(T const* item, std::ptrdiff_t stride, std::size_t count) noexcept
+{
+    auto const bytes = static_cast<std::uintptr_t>(stride) * (count * sizeof(T));
+    prefetch_to_read<Locality>(reinterpret_cast<void const*>(reinterpret_cast<std::uintptr_t>(item) + bytes));
 }
 
 /// Returns a + b, or the largest std::size_t if the sum is larger.
@@ -31505,6 +31515,13 @@ struct strip_items {
         return first + static_cast<std::ptrdiff_t>(t) * time +
                static_cast<std::ptrdiff_t>(c * kernel::lane_count<std::remove_const_t<T>>);
     }
+    /// Returns the same, and prefetches that of a later row: processors do not where a strip ends.
+    T* stream(std::size_t t, std::size_t c) const
+    {
+        T* const vector = lanes(t, c);
+        prefetch_behind<2>(vector, time, tuning::rows_before_scan);
+        return vector;
+    }
 };
 
 /// Sequences of items.
@@ -31650,7 +31667,7 @@ struct lane_access {
     lanes initial(std::size_t) const { return kernel::broadcast(start); }
     XLOOM_ALWAYS_INLINE lanes read(std::size_t t, std::size_t c) const
     {
-        return vectors.load(x.lanes(t, c), c, neutral);
+        return vectors.load(x.stream(t, c), c, neutral);
     }
     XLOOM_ALWAYS_INLINE void write(std::size_t t, std::size_t c, lanes const& value) const
     {
@@ -31686,9 +31703,7 @@ struct consecutive_items {
     /// Prefetches what is loaded some vectors later.
     void prefetch(std::size_t i) const
     {
-        auto const address = reinterpret_cast<std::uintptr_t>(first);
-        std::size_t const offset = i * sizeof(item) + tuning::scan_prefetch_bytes;
-        prefetch_to_read<3>(reinterpret_cast<void const*>(Reverse ? address - offset : address + offset));
+        prefetch_behind<3>(first, Reverse ? -1 : 1, i + tuning::scan_prefetch_bytes / sizeof(item));
     }
     /// Loads the first items of a vector, as many as there are; other lanes are 0.
     lanes load_first(std::size_t i, std::size_t items) const
@@ -31778,7 +31793,7 @@ struct affine_lane_access {
     }
     XLOOM_ALWAYS_INLINE map read(std::size_t t, std::size_t c) const
     {
-        return {vectors.load(a.lanes(t, c), c, T{}), vectors.load(b.lanes(t, c), c, T{})};
+        return {vectors.load(a.stream(t, c), c, T{}), vectors.load(b.stream(t, c), c, T{})};
     }
     XLOOM_ALWAYS_INLINE void write(std::size_t t, std::size_t c, map const& value) const
     {
@@ -43060,9 +43075,7 @@ private:
     /// Loads a vector, and prefetches that of a later row: processors do so for one row after the other only.
     lanes stream(T const* x) const
     {
-        auto const bytes = static_cast<std::uintptr_t>(stride_) * (tuning::rows_prefetched * sizeof(T));
-        xloom::detail::prefetch_to_read<2>(
-            reinterpret_cast<void const*>(reinterpret_cast<std::uintptr_t>(x) + bytes));
+        xloom::detail::prefetch_behind<2>(x, stride_, tuning::rows_before_total);
         return kernel::load_lanes(x);
     }
 

@@ -3,6 +3,7 @@
 // code is the same, but slower.
 
 #include <cstddef>
+#include <cstdint>
 #include <limits>
 
 #include <xloom/detail/core/abi.hpp>
@@ -68,6 +69,14 @@ inline void prefetch_to_write([[maybe_unused]] void const* line) noexcept
 #if defined(__GNUC__) || defined(__clang__)
     __builtin_prefetch(line, 1, Locality);
 #endif
+}
+
+/// Prefetches what is `count` strides of items behind an item, and need not exist.
+template <int Locality, class T>
+inline void prefetch_behind(T const* item, std::ptrdiff_t stride, std::size_t count) noexcept
+{
+    auto const bytes = static_cast<std::uintptr_t>(stride) * (count * sizeof(T));
+    prefetch_to_read<Locality>(reinterpret_cast<void const*>(reinterpret_cast<std::uintptr_t>(item) + bytes));
 }
 
 /// Returns a + b, or the largest std::size_t if the sum is larger.

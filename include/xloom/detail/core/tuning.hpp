@@ -64,8 +64,10 @@ inline constexpr std::size_t elements_in_whole_vectors = 128;
 /// The prefetch distance in bytes of scans along contiguous memory.
 inline constexpr std::size_t scan_prefetch_bytes = 4096;
 
-/// The prefetch distance in rows of sums of rows, which are computed vector by vector of a row.
-inline constexpr std::size_t rows_prefetched = 32;
+/// The prefetch distances in rows of scans, which read row by row, and of totals, which read a group of rows
+/// vector by vector.
+inline constexpr std::size_t rows_before_scan = 8;
+inline constexpr std::size_t rows_before_total = 32;
 
 /// The prefetch distance in updates where they are fused with the copy of data.
 inline constexpr std::size_t update_prefetch_distance = 2;

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <cstdint>
 
 #include <xloom/detail/core/ceil.hpp>
 #include <xloom/detail/core/compiler.hpp>
@@ -62,9 +61,7 @@ private:
     /// Loads a vector, and prefetches that of a later row: processors do so for one row after the other only.
     lanes stream(T const* x) const
     {
-        auto const bytes = static_cast<std::uintptr_t>(stride_) * (tuning::rows_prefetched * sizeof(T));
-        xloom::detail::prefetch_to_read<2>(
-            reinterpret_cast<void const*>(reinterpret_cast<std::uintptr_t>(x) + bytes));
+        xloom::detail::prefetch_behind<2>(x, stride_, tuning::rows_before_total);
         return kernel::load_lanes(x);
     }
 

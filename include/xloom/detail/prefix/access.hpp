@@ -4,7 +4,6 @@
 
 #include <array>
 #include <cstddef>
-#include <cstdint>
 #include <tuple>
 #include <type_traits>
 #include <utility>
@@ -33,6 +32,13 @@ struct strip_items {
     {
         return first + static_cast<std::ptrdiff_t>(t) * time +
                static_cast<std::ptrdiff_t>(c * kernel::lane_count<std::remove_const_t<T>>);
+    }
+    /// Returns the same, and prefetches that of a later row: processors do not where a strip ends.
+    T* stream(std::size_t t, std::size_t c) const
+    {
+        T* const vector = lanes(t, c);
+        prefetch_behind<2>(vector, time, tuning::rows_before_scan);
+        return vector;
     }
 };
 
@@ -179,7 +185,7 @@ struct lane_access {
     lanes initial(std::size_t) const { return kernel::broadcast(start); }
     XLOOM_ALWAYS_INLINE lanes read(std::size_t t, std::size_t c) const
     {
-        return vectors.load(x.lanes(t, c), c, neutral);
+        return vectors.load(x.stream(t, c), c, neutral);
     }
     XLOOM_ALWAYS_INLINE void write(std::size_t t, std::size_t c, lanes const& value) const
     {
@@ -215,9 +221,7 @@ struct consecutive_items {
     /// Prefetches what is loaded some vectors later.
     void prefetch(std::size_t i) const
     {
-        auto const address = reinterpret_cast<std::uintptr_t>(first);
-        std::size_t const offset = i * sizeof(item) + tuning::scan_prefetch_bytes;
-        prefetch_to_read<3>(reinterpret_cast<void const*>(Reverse ? address - offset : address + offset));
+        prefetch_behind<3>(first, Reverse ? -1 : 1, i + tuning::scan_prefetch_bytes / sizeof(item));
     }
     /// Loads the first items of a vector, as many as there are; other lanes are 0.
     lanes load_first(std::size_t i, std::size_t items) const
@@ -307,7 +311,7 @@ struct affine_lane_access {
     }
     XLOOM_ALWAYS_INLINE map read(std::size_t t, std::size_t c) const
     {
-        return {vectors.load(a.lanes(t, c), c, T{}), vectors.load(b.lanes(t, c), c, T{})};
+        return {vectors.load(a.stream(t, c), c, T{}), vectors.load(b.stream(t, c), c, T{})};
     }
     XLOOM_ALWAYS_INLINE void write(std::size_t t, std::size_t c, map const& value) const
     {
