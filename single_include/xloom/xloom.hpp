@@ -38980,13 +38980,14 @@ private:
         bins_ = bins;
         std::size_t const tables = bins <= most_in_all_tables ? 4 : 2;
         for (std::size_t i = 0; i < tables; ++i) {
+            // Later integers are often a little larger. Memory that is only reserved is not touched.
             if (bins > tables_[i].capacity())
-                tables_[i].reserve(
-                    2 * bins); // often no later growth copies, and memory behind is not touched
+                tables_[i].reserve(bins + bins / 2);
             tables_[i].resize(bins);
         }
     }
 
+    /// Adds the counts to the wide ones, and begins anew.
     void carry()
     {
         std::vector<std::int64_t> sums(bins_);
@@ -39018,7 +39019,8 @@ private:
     std::uintmax_t largest_;
     std::array<std::vector<Counter>, 4> tables_{};
     std::vector<std::int64_t> carried_;
-    std::size_t bins_ = 0, counted_ = 0; ///< since the last carry
+    std::size_t bins_ = 0;
+    std::size_t counted_ = 0; ///< since the last carry
 };
 
 } // namespace xloom::inline XLOOM_ABI::kernel
@@ -39207,8 +39209,8 @@ concept weights_operand = beside_options<Weights, bincount_options> && !executio
 ///           integers for each; with more, x is read up to twice.
 /// Errors    shape_error: x has not one axis; a bin that cannot exist. index_error: a negative integer (all
 ///           offending positions and values).
-/// Cost      one pass over x; 8 bytes for each bin and thread besides the result, 16 if there are few bins,
-///           twice as many if the largest integers come late.
+/// Cost      one pass over x; 8 bytes for each bin and thread besides the result, 16 if there are few bins;
+///           half as much again may be reserved.
 /// Source    numpy.bincount.
 /// Example
 /// ```cpp

@@ -199,8 +199,8 @@ concept weights_operand = beside_options<Weights, bincount_options> && !executio
 ///           integers for each; with more, x is read up to twice.
 /// Errors    shape_error: x has not one axis; a bin that cannot exist. index_error: a negative integer (all
 ///           offending positions and values).
-/// Cost      one pass over x; 8 bytes for each bin and thread besides the result, 16 if there are few bins,
-///           twice as many if the largest integers come late.
+/// Cost      one pass over x; 8 bytes for each bin and thread besides the result, 16 if there are few bins;
+///           half as much again may be reserved.
 /// Source    numpy.bincount.
 /// Example
 /// ```cpp

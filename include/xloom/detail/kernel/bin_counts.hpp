@@ -95,13 +95,14 @@ private:
         bins_ = bins;
         std::size_t const tables = bins <= most_in_all_tables ? 4 : 2;
         for (std::size_t i = 0; i < tables; ++i) {
+            // Later integers are often a little larger. Memory that is only reserved is not touched.
             if (bins > tables_[i].capacity())
-                tables_[i].reserve(
-                    2 * bins); // often no later growth copies, and memory behind is not touched
+                tables_[i].reserve(bins + bins / 2);
             tables_[i].resize(bins);
         }
     }
 
+    /// Adds the counts to the wide ones, and begins anew.
     void carry()
     {
         std::vector<std::int64_t> sums(bins_);
@@ -133,7 +134,8 @@ private:
     std::uintmax_t largest_;
     std::array<std::vector<Counter>, 4> tables_{};
     std::vector<std::int64_t> carried_;
-    std::size_t bins_ = 0, counted_ = 0; ///< since the last carry
+    std::size_t bins_ = 0;
+    std::size_t counted_ = 0; ///< since the last carry
 };
 
 } // namespace xloom::inline XLOOM_ABI::kernel
