@@ -6,30 +6,17 @@
 
 namespace bench {
 
-namespace {
-
 template <class Index>
-void run(Index const* x, std::size_t count, std::int64_t* counts, at::ScalarType type)
+void libtorch_bincount(Index const* x, std::size_t count, std::int64_t* counts)
 {
-    at::Tensor const items = at::from_blob(
-        const_cast<Index*>(x), {static_cast<std::int64_t>(count)}, at::TensorOptions().dtype(type));
+    at::Tensor const items = at::from_blob(const_cast<Index*>(x), {static_cast<std::int64_t>(count)},
+        at::TensorOptions().dtype(c10::CppTypeToScalarType<Index>::value));
     at::Tensor const result = at::bincount(items);
     std::copy_n(result.data_ptr<std::int64_t>(), result.numel(), counts);
 }
 
-} // namespace
-
-void libtorch_bincount(std::int64_t const* x, std::size_t count, std::int64_t* counts)
-{
-    run(x, count, counts, at::kLong);
-}
-void libtorch_bincount(std::int32_t const* x, std::size_t count, std::int64_t* counts)
-{
-    run(x, count, counts, at::kInt);
-}
-void libtorch_bincount(std::uint8_t const* x, std::size_t count, std::int64_t* counts)
-{
-    run(x, count, counts, at::kByte);
-}
+template void libtorch_bincount(std::int64_t const*, std::size_t, std::int64_t*);
+template void libtorch_bincount(std::int32_t const*, std::size_t, std::int64_t*);
+template void libtorch_bincount(std::uint8_t const*, std::size_t, std::int64_t*);
 
 } // namespace bench

@@ -334,8 +334,8 @@ inline constexpr std::size_t scan_prefetch_bytes = 4096;
 
 /// The prefetch distances in rows of scans, which read row by row, and of totals, which read a group of rows
 /// vector by vector.
-inline constexpr std::size_t rows_before_scan = 8;
-inline constexpr std::size_t rows_before_total = 32;
+inline constexpr std::size_t scan_prefetch_rows = 8;
+inline constexpr std::size_t total_prefetch_rows = 32;
 
 /// The prefetch distance in updates where they are fused with the copy of data.
 inline constexpr std::size_t update_prefetch_distance = 2;
@@ -770,7 +770,7 @@ inline void prefetch_to_write([[maybe_unused]] void const* line) noexcept
 #endif
 }
 
-/// Prefetches what is `count` strides of items behind an item, and need not exist.
+/// Prefetches the item that is `count` strides behind another one; it need not exist.
 template <int Locality, class T>
 inline void prefetch_behind(T const* item, std::ptrdiff_t stride, std::size_t count) noexcept
 {
@@ -30911,7 +30911,7 @@ inline constexpr std::size_t row_width = 4096 / sizeof(V);
 /// append(b, before, totals) replaces them by what comes after the block.
 ///
 /// Why row by row: only the trees of each column are read again, so that rows may evict each other from a set
-/// of the cache, and processors prefetch what comes next.
+/// of the cache, and hardware prefetches what comes next.
 template <class V, class Op, class Access>
 class row_prefix {
 public:
@@ -31515,11 +31515,11 @@ struct strip_items {
         return first + static_cast<std::ptrdiff_t>(t) * time +
                static_cast<std::ptrdiff_t>(c * kernel::lane_count<std::remove_const_t<T>>);
     }
-    /// Returns the same, and prefetches that of a later row: processors do not where a strip ends.
+    /// Returns the same, and prefetches it for a later row: hardware prefetching ends with a strip.
     T* stream(std::size_t t, std::size_t c) const
     {
         T* const vector = lanes(t, c);
-        prefetch_behind<2>(vector, time, tuning::rows_before_scan);
+        prefetch_behind<2>(vector, time, tuning::scan_prefetch_rows);
         return vector;
     }
 };
@@ -43074,10 +43074,11 @@ private:
     T const* row(T const* x, std::size_t t) const { return x + static_cast<std::ptrdiff_t>(t) * stride_; }
     /// Returns where vector c of a row begins.
     std::size_t place(std::size_t c) const { return (std::min)(c * lane_count<T>, last_); }
-    /// Loads a vector, and prefetches that of a later row: processors do so for one row after the other only.
+    /// Loads a vector, and prefetches that of a later row: hardware does so only where one row is read after
+    /// the other.
     lanes stream(T const* x) const
     {
-        xloom::detail::prefetch_behind<2>(x, stride_, tuning::rows_before_total);
+        xloom::detail::prefetch_behind<2>(x, stride_, tuning::total_prefetch_rows);
         return kernel::load_lanes(x);
     }
 

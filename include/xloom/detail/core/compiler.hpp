@@ -71,7 +71,7 @@ inline void prefetch_to_write([[maybe_unused]] void const* line) noexcept
 #endif
 }
 
-/// Prefetches what is `count` strides of items behind an item, and need not exist.
+/// Prefetches the item that is `count` strides behind another one; it need not exist.
 template <int Locality, class T>
 inline void prefetch_behind(T const* item, std::ptrdiff_t stride, std::size_t count) noexcept
 {

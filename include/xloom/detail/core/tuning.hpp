@@ -66,8 +66,8 @@ inline constexpr std::size_t scan_prefetch_bytes = 4096;
 
 /// The prefetch distances in rows of scans, which read row by row, and of totals, which read a group of rows
 /// vector by vector.
-inline constexpr std::size_t rows_before_scan = 8;
-inline constexpr std::size_t rows_before_total = 32;
+inline constexpr std::size_t scan_prefetch_rows = 8;
+inline constexpr std::size_t total_prefetch_rows = 32;
 
 /// The prefetch distance in updates where they are fused with the copy of data.
 inline constexpr std::size_t update_prefetch_distance = 2;

@@ -25,7 +25,7 @@ inline constexpr std::size_t row_width = 4096 / sizeof(V);
 /// append(b, before, totals) replaces them by what comes after the block.
 ///
 /// Why row by row: only the trees of each column are read again, so that rows may evict each other from a set
-/// of the cache, and processors prefetch what comes next.
+/// of the cache, and hardware prefetches what comes next.
 template <class V, class Op, class Access>
 class row_prefix {
 public:

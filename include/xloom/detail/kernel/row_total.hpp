@@ -58,10 +58,11 @@ private:
     T const* row(T const* x, std::size_t t) const { return x + static_cast<std::ptrdiff_t>(t) * stride_; }
     /// Returns where vector c of a row begins.
     std::size_t place(std::size_t c) const { return (std::min)(c * lane_count<T>, last_); }
-    /// Loads a vector, and prefetches that of a later row: processors do so for one row after the other only.
+    /// Loads a vector, and prefetches that of a later row: hardware does so only where one row is read after
+    /// the other.
     lanes stream(T const* x) const
     {
-        xloom::detail::prefetch_behind<2>(x, stride_, tuning::rows_before_total);
+        xloom::detail::prefetch_behind<2>(x, stride_, tuning::total_prefetch_rows);
         return kernel::load_lanes(x);
     }
 

@@ -33,11 +33,11 @@ struct strip_items {
         return first + static_cast<std::ptrdiff_t>(t) * time +
                static_cast<std::ptrdiff_t>(c * kernel::lane_count<std::remove_const_t<T>>);
     }
-    /// Returns the same, and prefetches that of a later row: processors do not where a strip ends.
+    /// Returns the same, and prefetches it for a later row: hardware prefetching ends with a strip.
     T* stream(std::size_t t, std::size_t c) const
     {
         T* const vector = lanes(t, c);
-        prefetch_behind<2>(vector, time, tuning::rows_before_scan);
+        prefetch_behind<2>(vector, time, tuning::scan_prefetch_rows);
         return vector;
     }
 };
