@@ -180,9 +180,8 @@ matrix_operands make_matrices()
 
 int main(int argc, char** argv)
 {
-    add_sums<float, 1>("f32/n:10000", {10'000}, 0);
-    add_sums<float, 1>("f32/n:1000000", {1'000'000}, 0);
-    add_sums<float, 1>("f32/n:10000000", {10'000'000}, 0);
+    for (std::size_t n = 100; n <= 10'000'000; n *= 10)
+        add_sums<float, 1>("f32/n:" + std::to_string(n), {n}, 0);
     add_sums<double, 1>("f64/n:1000000", {1'000'000}, 0);
     add_maxima(1'000'000);
     add_maxima(10'000'000);

@@ -2,6 +2,7 @@
 // operands (impl:copy), also on two threads.
 
 #include <algorithm>
+#include <initializer_list>
 
 #include <xloom/interop/tbb.hpp>
 #include <xloom/parallel/linear_recurrence.hpp>
@@ -95,9 +96,9 @@ void add_recurrences(std::size_t length, std::size_t channels)
 
 int main(int argc, char** argv)
 {
-    add_recurrences(4'000, 1);
-    add_recurrences(1'000'000, 1);
-    add_recurrences(10'000'000, 1);
+    for (std::size_t const length :
+        std::initializer_list<std::size_t>{100, 4'000, 100'000, 1'000'000, 10'000'000})
+        add_recurrences(length, 1);
     add_recurrences(100'000, 64);
     return run_cases(argc, argv);
 }

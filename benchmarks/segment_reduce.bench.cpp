@@ -125,7 +125,8 @@ void add_sums(std::string const& name, std::size_t segments, std::size_t mean, s
 
 int main(int argc, char** argv)
 {
-    add_sums<1>("f32/segments:100000/mean:10", 100'000, 10, 1);
+    for (std::size_t segments = 100; segments <= 100'000; segments *= 10)
+        add_sums<1>("f32/segments:" + std::to_string(segments) + "/mean:10", segments, 10, 1);
     add_sums<1>("f32/segments:1000/mean:1000", 1'000, 1'000, 1);
     add_sums<2>("f32/segments:10000/mean:10/columns:64", 10'000, 10, 64);
     add_case(
