@@ -6,8 +6,8 @@
 FOLDER holds the output of the benchmarks' programs, one JSON file for each repetition, and machine.json, compile.times, calls.tsv and
 sizes.tsv. Writes bench.json there, with all series of all works, of which scripts/figures makes tables and charts. The table shows xloom's
 series, and others that have a bar. Under it stand the bars that were missed, and those that this run cannot judge. With --check the exit
-status is 1 if a bar is missed by more than 10 %, or if, although everything was measured, a bar judged nothing or a work of chart.tsv has
-no ratio, and 2 if ONNX Runtime was not there to compare with. With --missed it prints how the names of those cases begin whose bars are
+status is 1 if a bar is missed by more than 10 %, or if, although everything was measured, a bar judged nothing or a work of ratios.tsv
+has no ratio, and 2 if ONNX Runtime was not there to compare with. With --missed it prints how the names of those cases begin whose bars are
 missed, and writes nothing.
 
 A time is the median over the repetitions, its spread (largest - smallest) / median. A ratio, by which a bar is judged, is that of the
@@ -142,9 +142,9 @@ def read_bars():
     return [Bar(*fields) for fields in lines_of(HERE / "bars.tsv")]
 
 
-def read_chart():
-    """{work: label} of the works that ratios.svg shows."""
-    return dict(lines_of(HERE / "chart.tsv"))
+def read_chart(name):
+    """What a chart shows: its works, their label, and further fields."""
+    return lines_of(HERE / f"{name}.tsv")
 
 
 def peer_of(all_series):
@@ -342,9 +342,9 @@ def main(arguments):
     if idle:
         print("bars that nothing was measured for:", *idle, sep="\n  ")
     compared = {row["work"] for row in rows if row["peer_to_own"]}
-    absent = [work for work in read_chart() if work not in compared] if is_whole and has_peer else []
+    absent = [work for work, _ in read_chart("ratios") if work not in compared] if is_whole and has_peer else []
     if absent:
-        print("works of chart.tsv that were not measured:", *absent, sep="\n  ")
+        print("works of ratios.tsv that were not measured:", *absent, sep="\n  ")
     if check and (idle or absent or any(bar["missed_by"] > TOLERANCE for _, bar in missed_of(rows))):
         return 1
     if check and not has_peer:

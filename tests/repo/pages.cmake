@@ -2,7 +2,7 @@
 #
 #     README.md      at most 140 lines
 #     *.md           each relative link and picture exists
-#     the chart      benchmarks/chart.tsv has at most 14 works, and benchmarks/ratios.svg shows their labels
+#     the chart      benchmarks/ratios.tsv has at most 14 works, and benchmarks/ratios.svg shows their labels
 
 cmake_minimum_required(VERSION 3.22)
 
@@ -46,10 +46,10 @@ foreach(page IN LISTS pages)
 endforeach()
 
 file(READ ${SOURCE_DIR}/benchmarks/ratios.svg picture)
-file(STRINGS ${SOURCE_DIR}/benchmarks/chart.tsv works REGEX "^[^#]")
+file(STRINGS ${SOURCE_DIR}/benchmarks/ratios.tsv works REGEX "^[^#]")
 list(LENGTH works bars)
 if(bars GREATER 14)
-  fault("benchmarks/chart.tsv has ${bars} works, more than 14")
+  fault("benchmarks/ratios.tsv has ${bars} works, more than 14")
 endif()
 foreach(work IN LISTS works)
   string(REGEX REPLACE ".*\t" "" label "${work}")
