@@ -25902,6 +25902,7 @@ public:
           axes_(tuples.axes),
           tuples_(tuples.first),
           count_(tuples.count),
+          tuple_bytes_(tuples.width() * sizeof(Index)),
           read_(detail::read_offsets<Index>),
           rule_(rule)
     {}
@@ -25930,11 +25931,21 @@ public:
         return true;
     }
 
+    /// Prefetches `count` tuples, beginning at position `from`: where tuples are read block by block, what
+    /// hardware prefetches ends with each of them.
+    void prefetch(std::size_t from, std::size_t count) const
+    {
+        std::size_t const first = is_backward_ ? count_ - from - count : from;
+        auto const* const begin = static_cast<std::byte const*>(tuples_) + first * tuple_bytes_;
+        for (std::size_t at = 0; at < count * tuple_bytes_; at += cache_line)
+            prefetch_to_read<2>(begin + at);
+    }
+
 private:
     position_offsets positions_;
     strided_layout axes_;
     void const* tuples_;
-    std::size_t count_;
+    std::size_t count_, tuple_bytes_;
     bool (*read_)(void const*, std::size_t, std::size_t, strided_layout const&, bounds, std::ptrdiff_t*);
     bounds rule_;
     bool is_backward_ = false;
@@ -26027,6 +26038,7 @@ bool for_each_block(
         std::size_t const size = (std::min)(tuning::offsets_per_block, to - first);
         if (!read(first, size, offsets.data()))
             return false;
+        read.prefetch(first + size, (std::min)(tuning::offsets_per_block, to - first - size));
         if (read.may_drop() && kernel::are_dropped(offsets.data(), size))
             f(offset_block<T, true>{offsets.data(), first, size, data, length});
         else
