@@ -49688,6 +49688,8 @@ private:
     /// Not a template, so that those of oneTBB are not instantiated for each F.
     void run(std::size_t parts, detail::part_ref f) const
     {
+        if (parts == 1) // entering an arena costs more than some small calls
+            return f(0);
         auto const run_part = [f](std::size_t part) { tbb::this_task_arena::isolate([&] { f(part); }); };
         arena_->execute(
             [&] { tbb::parallel_for(std::size_t{0}, parts, run_part, tbb::simple_partitioner{}); });
