@@ -21,35 +21,41 @@ set label 2 'one thread, 32-bit floats; T, N and H: the others stay at T = 32, N
 of(operator, grown, column) = stringcolumn(1) eq operator && stringcolumn(2) eq grown ? column(column) : NaN
 color(i) = word('#2563a8 #c8102e #15803d', i)
 
-operators = 'attn_lstm lstm'
+draw = "plot for [i = 1:words(operators)] table using (of(word(operators, i), grown, 3)):5 with linespoints dashtype 2 pointtype 6 " . \
+    "linecolor rgb color(i) title word(operators, i) . ', ' . peer, " . \
+    "for [i = 1:words(operators)] table using (of(word(operators, i), grown, 3)):4 with linespoints pointtype 7 " . \
+    "linecolor rgb color(i) title word(operators, i) . ', xloom'"
+
 peer = 'ONNX Runtime'
+operators = 'attn_lstm lstm'
 set logscale x 2
 set yrange [1e-6:1e-1]
-do for [grown in 'T N H slices items size'] {
-    if (grown eq 'slices') {
-        operators = 'scatter_nd gather_nd'
-        set logscale x 10
-        set yrange [1e-7:1e-1]
-        set key top left
-    }
-    if (grown eq 'items') {
-        operators = 'associative_scan linear_recurrence segment_reduce'
-        peer = 'by hand'
-        set yrange [1e-8:1e1]
-        set xlabel 'items, or segments'
-    } else {
-        set xlabel grown eq 'slices' ? 'updates, or indices' : grown eq 'size' ? 'items of the state' : grown
-    }
-    if (grown eq 'size') {
-        operators = 'scan_into loop_into'
-        peer = 'ONNX Runtime'
-        set logscale x 2
-        set yrange [1e-8:1e-2]
-        set key bottom right
-    }
-    plot for [i = 1:words(operators)] table using (of(word(operators, i), grown, 3)):5 with linespoints dashtype 2 pointtype 6 \
-            linecolor rgb color(i) title word(operators, i) . ', ' . peer, \
-        for [i = 1:words(operators)] table using (of(word(operators, i), grown, 3)):4 with linespoints pointtype 7 \
-            linecolor rgb color(i) title word(operators, i) . ', xloom'
+do for [grown in 'T N H'] {
+    set xlabel grown
+    @draw
     unset label
 }
+
+grown = 'slices'
+operators = 'scatter_nd gather_nd'
+set logscale x 10
+set yrange [1e-7:1e-1]
+set key top left
+set xlabel 'updates, or indices'
+@draw
+
+grown = 'items'
+operators = 'associative_scan linear_recurrence segment_reduce'
+peer = 'by hand'
+set yrange [1e-8:1e1]
+set xlabel 'items, or segments'
+@draw
+
+grown = 'size'
+operators = 'scan_into loop_into'
+peer = 'ONNX Runtime'
+set logscale x 2
+set yrange [1e-8:1e-2]
+set key bottom right
+set xlabel 'items of the state'
+@draw
