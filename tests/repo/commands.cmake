@@ -38,8 +38,7 @@ set(answers
   "g[+][+] -std=c[+][+]20 -Isingle_include => tests/repo/compiler_explorer.py => ROOT / header"
   "g[+][+] -std=c[+][+]20 .* => tests/consumers/CMakeLists.txt => pkg_config"
   "arm-none-eabi-g[+][+] .* => scripts/microcontroller => arm-none-eabi-g++ -std=c++20"
-  "scripts/test clang-diagnostics => not => scripts/test, with debug information"
-  "scripts/mutate --sample 200 => not => takes hours")
+  "scripts/test clang-diagnostics => not => scripts/test, with debug information")
 
 include(${CMAKE_CURRENT_LIST_DIR}/faults.cmake)
 
