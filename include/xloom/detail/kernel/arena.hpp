@@ -5,6 +5,7 @@
 #include <limits>
 #include <memory>
 
+#include <xloom/detail/core/ceil.hpp>
 #include <xloom/detail/core/compiler.hpp>
 #include <xloom/detail/core/tuning.hpp>
 
@@ -34,8 +35,7 @@ public:
     {
         std::size_t const count = saturated_product(rows, columns),
                           bytes = saturated_product(count, sizeof(Other));
-        Other* const items =
-            reinterpret_cast<Other*>(take(bytes / sizeof(T) + (bytes % sizeof(T) == 0 ? 0 : 1)));
+        Other* const items = reinterpret_cast<Other*>(take(xloom::detail::ceil_div(bytes, sizeof(T))));
         if (!only_counts())
             std::uninitialized_value_construct_n(items, count);
         return items;
