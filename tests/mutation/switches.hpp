@@ -15,7 +15,7 @@
 
 namespace mutation {
 
-/// The changes that were asked for at run time; writes their numbers, a line each, to the file that XLOOM_REACHED names.
+/// The changes that run time reached; writes their numbers, a line each, to the file that XLOOM_REACHED names.
 class reached_changes {
 public:
     reached_changes() = default;
