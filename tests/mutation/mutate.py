@@ -102,8 +102,7 @@ class Case:
 class Tests:
     """The test cases, what each reaches, and how long it takes."""
 
-    def __init__(self, jobs, limit):
-        self.limit = limit  # seconds of tests for a change
+    def __init__(self, jobs):
         listed = subprocess.run(["ctest", "--test-dir", BUILD / "tests", "--show-only=json-v1"], stdout=subprocess.PIPE, check=True).stdout
         files = [test["name"] for test in json.loads(listed)["tests"] if test.get("command", [""])[0] == str(PROGRAM)]
         self.seconds = {}
@@ -126,8 +125,8 @@ class Tests:
     def run(self, program, case, mutant):
         return run_limited(case.command(program), 10 + 10 * self.seconds[case], XLOOM_MUTANT=str(mutant.id))[0]
 
-    def look_for(self, mutant):
-        """The outcome, and the test case that decided it."""
+    def look_for(self, mutant, limit):
+        """The outcome within as many seconds of tests, and the test case that decided it."""
         if mutant.id not in self.reaching:
             return self.look_for_in_constants(mutant)
         seconds = 0
@@ -137,7 +136,7 @@ class Tests:
                 self.noticed[mutant.file, case] += 1
                 return outcome, case
             seconds += self.seconds[case]
-            if seconds > self.limit:
+            if seconds > limit:
                 break
         return Outcome.PASSED, ""
 
@@ -198,6 +197,10 @@ def read_survivors(mutants):
     return reasons
 
 
+def has_answer(mutant, reasons):
+    return not reasons.keys().isdisjoint({(mutant.file, mutant.before, mutant.after), (mutant.file, mutant.before, "*")})
+
+
 def read_tried():
     """Outcome and test of what was tried, by change."""
     lines = (line.split("\t") for line in TRIED.read_text().splitlines()) if TRIED.exists() else ()
@@ -206,8 +209,7 @@ def read_tried():
 
 def summary(results, reasons):
     """Prints the figures; true if every survivor is answered."""
-    unanswered = [mutant for mutant, outcome, _ in results if outcome == Outcome.PASSED
-                  and not {(mutant.file, mutant.before, mutant.after), (mutant.file, mutant.before, "*")} & reasons.keys()]
+    unanswered = [mutant for mutant, outcome, _ in results if outcome == Outcome.PASSED and not has_answer(mutant, reasons)]
     for folder in FOLDERS:
         outcomes = [outcome for mutant, outcome, _ in results if mutant.file.startswith(folder + "/")]
         noticed = sum(outcome in Outcome.NOTICED for outcome in outcomes)
@@ -255,11 +257,12 @@ def main():
     reasons = read_survivors(every)
     write_source(headers, changes)
     build_tests()
-    tests = Tests(options.jobs, options.seconds)
+    tests = Tests(options.jobs)
     known = read_tried() if options.resume else {}
     results = [(mutant, *known[str(mutant)]) for mutant in mutants if str(mutant) in known]
     with open(TRIED, "a" if options.resume else "w") as tried, concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
-        pending = {pool.submit(tests.look_for, mutant): mutant for mutant in mutants if str(mutant) not in known}
+        pending = {pool.submit(tests.look_for, mutant, options.seconds / (10 if has_answer(mutant, reasons) else 1)): mutant
+                   for mutant in mutants if str(mutant) not in known}
         for done in concurrent.futures.as_completed(pending):
             mutant = pending[done]
             results.append((mutant, *done.result()))
