@@ -230,7 +230,8 @@ void causal_conv(conv_tile<T> const& tile, conv_inputs<Item> const& in, conv_out
                              bias = loadable(tile, in.bias.from(first), tile.bias(), 1, count);
     copy_or_clear(in.past_state.from(first), padded, history, count);
     for (std::size_t begin = 0; begin < in.steps; begin += tile.capacity()) {
-        tile.advance(steps);
+        if (begin != 0)
+            tile.advance(steps);
         steps = (std::min)(tile.capacity(), in.steps - begin);
         copy_matrix(in.input.from_row(begin).from(first), padded.from_row(history), steps, count);
         item_rows<Item> const output = out.output.from_row(begin).from(first);

@@ -169,7 +169,8 @@ panel_columns<T, Batches> load_columns(T const* from)
         columns[j] = load_batch(from + j * batch_size<T>);
     return columns;
 }
-/// Loads `count` items of a row from a column on; zeros if the rows are omitted.
+/// Loads `count` items of a row from a column on, all of them if there are several batches; zeros if the rows
+/// are omitted.
 template <class T, std::size_t Batches, class Item>
 panel_columns<T, Batches> load_columns(
     item_rows<Item> const& from, std::size_t row, std::size_t column, std::size_t count)
@@ -177,9 +178,9 @@ panel_columns<T, Batches> load_columns(
     constexpr std::size_t width = batch_size<T>;
     panel_columns<T, Batches> columns;
     for (std::size_t j = 0; j < Batches; ++j)
-        columns[j] = from.first == nullptr ? batch_t<T>(T(0))
-                                           : load_channels<T>(from, row, column + j * width,
-                                                 (std::min)(width, count - j * width));
+        columns[j] = from.first == nullptr
+                         ? batch_t<T>(T(0))
+                         : load_channels<T>(from, row, column + j * width, (std::min)(width, count));
     return columns;
 }
 
@@ -195,7 +196,7 @@ void store_columns(panel_columns<T, Batches> const& columns, item_rows<Item> con
 {
     constexpr std::size_t width = batch_size<T>;
     for (std::size_t j = 0; j < Batches; ++j)
-        store_channels<T>(columns[j], to, row, column + j * width, (std::min)(width, count - j * width));
+        store_channels<T>(columns[j], to, row, column + j * width, (std::min)(width, count));
 }
 
 /// The passes over a panel of `Batches` batches of columns, which are stored as States.
@@ -371,7 +372,7 @@ private:
     void run_panel(attention_work const& of) const
     {
         if constexpr (std::is_same_v<State, T> || has_narrow_vectors<State>)
-            if (head_.tokens == 1 && is_in_place(of, Batches * width))
+            if (head_.tokens == 1 && is_in_place(of))
                 return run_tokens<Batches, State>(
                     of, {head_.keys, {head_.past_state.at(0, of.column), head_.past_state.row},
                             {head_.present_state.at(0, of.column), head_.present_state.row}});
@@ -387,13 +388,13 @@ private:
                     load_columns<T, Batches>(panel[d]), head_.present_state, d, of.column, of.count);
     }
 
-    /// True if a token's panel need not be copied. Other queries than the first read a state after its
-    /// update, which must not be rounded then.
-    bool is_in_place(attention_work const& of, std::size_t panel_width) const
+    /// True if a token's panel need not be copied: its batches are whole, its columns contiguous, which those
+    /// of omitted states are not. Other queries than the first read a state after its update, which must not
+    /// be rounded then.
+    bool is_in_place(attention_work const& of) const
     {
         bool const is_read_before_rounding = std::is_same_v<State, T> || IsDelta || head_.queries == 1;
-        return is_read_before_rounding && of.count == panel_width && head_.past_state.first != nullptr &&
-               head_.present_state.first != nullptr && head_.past_state.column == 1 &&
+        return is_read_before_rounding && of.count >= width && head_.past_state.column == 1 &&
                head_.present_state.column == 1;
     }
 

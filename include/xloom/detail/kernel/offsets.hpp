@@ -66,7 +66,7 @@ public:
     /// to dropped ones.
     void add_to(std::ptrdiff_t* offsets, std::size_t first, std::size_t count) const
     {
-        if (axes_.dims.empty() || count == 0)
+        if (axes_.dims.empty())
             return;
         if (axes_.dims.size() > 1 && axes_.dims.back() <= short_row && count >= 4 * short_row)
             return add_to_short_rows(offsets, first, count);
