@@ -77,6 +77,21 @@ TEST_CASE_TEMPLATE("full_exp has subnormal results, exp_of does not", T, float, 
         CHECK(kernels::first_item<T>(kernels::exp_of(batch)) == 0);
 }
 
+TEST_CASE("log_of is right for the smallest numbers")
+{
+    constexpr double least = std::numeric_limits<double>::min();
+    check_function([](auto const& v) { return kernels::log_of(v); }, [](double v) { return std::log(v); },
+        std::vector<double>{least, 2 * least, least / 2, least / 1024, 5e-324});
+}
+
+TEST_CASE_TEMPLATE("first_item is the first of different items", T, float, double)
+{
+    std::array<T, kernels::batch_size<T>> items;
+    for (std::size_t i = 0; i < items.size(); ++i)
+        items[i] = static_cast<T>(i + 3);
+    CHECK(kernels::first_item<T>(kernels::load_batch(items.data())) == 3);
+}
+
 TEST_CASE("batches, masks and numbers are told apart")
 {
     using batch = kernels::batch_t<float>;

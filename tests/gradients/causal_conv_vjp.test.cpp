@@ -12,6 +12,7 @@
 
 #include "support/causal_conv_calls.hpp"
 #include "support/dual_gradients.hpp"
+#include "support/used_workspace.hpp"
 #include "support/xtensor_extras.hpp"
 
 namespace causal_conv_vjp_test {
@@ -51,7 +52,7 @@ textbook::conv_result<double> random_cotangents(conv_dims const& of, unsigned se
 template <class Item, class Policy = xloom::serial_policy>
 std::array<std::vector<Item>, 4> found_gradients(textbook::conv_operands<double> const& operands, bool silu,
     textbook::conv_result<double> const& cotangents, placement how = placement::row_major,
-    Policy const& policy = {}, double content = 0)
+    Policy const& policy = {}, double content = 0, xloom::recurrent_workspace<Item> workspace = {})
 {
     placed_conv<Item> const of(operands, how);
     auto const ct_output = place<Item>(cotangents.output, how);
@@ -62,7 +63,6 @@ std::array<std::vector<Item>, 4> found_gradients(textbook::conv_operands<double>
     };
     auto input = filled(operands.input.shape), weight = filled(operands.weight.shape),
          bias = filled({operands.input.shape[1]}), past_state = filled(cotangents.present_state.shape);
-    xloom::recurrent_workspace<Item> workspace;
     xloom::causal_conv_vjp_into(of.input, of.weight, of.inputs(),
         {.output = ct_output, .present_state = ct_present_state},
         {.input = input, .weight = weight, .bias = bias, .past_state = past_state}, conv_options(silu),
@@ -80,8 +80,8 @@ void compare(conv_dims const& dims, unsigned given, bool silu, placement how = p
     auto const cotangents = random_cotangents(dims, given + 12);
     auto const expected = expected_gradients(operands, silu, cotangents);
     auto const found = found_gradients<double>(operands, silu, cotangents, how);
-    auto const sums =
-        found_gradients<double>(operands, silu, cotangents, how, xloom::serial, 0.75); // which are added to
+    auto const sums = found_gradients<double>(operands, silu, cotangents, how, xloom::serial, 0.75,
+        used_workspace<double>()); // which are added to
     for (std::size_t i = 0; i < expected.size(); ++i) {
         CAPTURE(i);
         check_close(found[i], expected[i], 1e-13);

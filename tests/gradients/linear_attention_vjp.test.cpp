@@ -15,6 +15,7 @@
 #include "support/dual_gradients.hpp"
 #include "support/linear_attention_calls.hpp"
 #include "support/placed_items.hpp"
+#include "support/used_workspace.hpp"
 #include "support/xtensor_extras.hpp"
 
 namespace linear_attention_vjp_test {
@@ -57,7 +58,7 @@ template <class Item, class State = Item, class Policy = xloom::serial_policy>
 std::array<std::vector<Item>, 6> found_gradients(textbook::attention_operands<double> const& operands,
     attention_dims const& dims, update_rule rule, unsigned given,
     textbook::attention_result<double> const& cotangents, placement how = placement::row_major,
-    Policy const& policy = {}, double content = 0)
+    Policy const& policy = {}, double content = 0, xloom::recurrent_workspace<Item> workspace = {})
 {
     placed_attention<Item, State> const of(operands, given, how);
     auto const as_given = [&](auto const& array) {
@@ -75,7 +76,6 @@ std::array<std::vector<Item>, 6> found_gradients(textbook::attention_operands<do
     auto query = filled(of.query), key = filled(of.key), value = filled(of.value), decay = filled(of.decay),
          beta = filled(of.beta);
     auto past_state = filled(ct_present_state);
-    xloom::recurrent_workspace<Item> workspace;
     xloom::linear_attention_vjp_into<State>(of.query, of.key, of.value, of.inputs(),
         {.output = ct_output, .present_state = ct_present_state},
         {.query = query,
@@ -104,8 +104,8 @@ void compare(
     auto const cotangents = random_cotangents(dims, given + 12);
     auto const expected = expected_gradients(operands, dims, cotangents);
     auto const found = found_gradients<double>(operands, dims, rule, given, cotangents, how);
-    auto const sums = found_gradients<double>(
-        operands, dims, rule, given, cotangents, how, xloom::serial, 0.75); // which are added to
+    auto const sums = found_gradients<double>(operands, dims, rule, given, cotangents, how, xloom::serial,
+        0.75, used_workspace<double>()); // which are added to
     for (std::size_t i = 0; i < expected.size(); ++i) {
         CAPTURE(i);
         check_close(found[i], expected[i], 1e-13);
@@ -216,6 +216,17 @@ TEST_CASE("linear_attention_vjp_into: omitted cotangents and gradients")
     xloom::linear_attention_vjp_into(
         of.query, of.key, of.value, of.inputs(), {.output = ct_output}, {.past_state = ct_past});
     CHECK(items_of(ct_past) == found_gradients<double>(operands, dims, rule, 0, no_state)[3]);
+}
+
+TEST_CASE("linear_attention_vjp_into: the memory of about sqrt(T) states")
+{
+    std::size_t const T = 400, width = 8;
+    xt::xtensor<double, 4> const query = xt::zeros<double>({std::size_t{1}, T, std::size_t{1}, width});
+    auto gradient = query;
+    xloom::recurrent_workspace<double> workspace;
+    xloom::linear_attention_vjp_into(query, query, query, {}, {.output = query}, {.query = gradient},
+        xloom::linear_attention_options{.update_rule = update_rule::linear}, workspace);
+    CHECK(workspace.bytes() < 10 * 20 * width * width * sizeof(double));
 }
 
 TEST_CASE("linear_attention_vjp_into: errors, before anything is written")

@@ -111,6 +111,9 @@ TEST_CASE("NaN: the values that equal a NaN are the NaN values; -0 equals 0")
         scatter_nd_vjp(reduction::mul, vector{nan}, tuples{{0}, {0}}, vector{2, 3}, vector{1});
     CHECK(product.ct_data == vector{6});
     CHECK(std::isnan(product.ct_updates(0)));
+    auto const with_zero =
+        scatter_nd_vjp(reduction::mul, vector{nan}, tuples{{0}, {0}}, vector{0, 3}, vector{1});
+    CHECK(std::isnan(with_zero.ct_updates(1)));
 }
 
 TEST_CASE("every option, duplicates among the slices")

@@ -12,6 +12,7 @@
 
 #include "support/grid.hpp"
 #include "support/nd_operands.hpp"
+#include "support/placed_tensor.hpp"
 #include "support/textbook_elements.hpp"
 #include "support/uniform_int.hpp"
 #include "support/xtensor_extras.hpp"
@@ -226,6 +227,22 @@ TEST_CASE("blocks with indices out of range and blocks without give what the rul
                 CHECK(to_array(output).items == expected.items);
             }
         }
+}
+
+TEST_CASE("an axis of stride 0, and one of length 1 that has the stride of another one")
+{
+    placed_tensor<int> repeated({1}, placement::row_major);
+    repeated.memory[0] = 7;
+    repeated.layout = {{4}, {0}};
+    xt::xtensor<int, 1> sevens = {0, 0, 0};
+    gather_elements_into(repeated, xt::xtensor<int, 1>{0, 3, -1}, sevens);
+    CHECK(sevens == xt::xtensor<int, 1>{7, 7, 7});
+
+    auto const column = place<int>(textbook::array<int>{{5, 1}, {1, 2, 3, 4, 5}});
+    REQUIRE(column.layout.strides == strides{1, 1});
+    matrix output = matrix::from_shape({5, 1});
+    gather_elements_into(column, index_matrix{{0}, {0}, {-1}, {0}, {-1}}, output, {.axis = 1});
+    CHECK(output == matrix{{1}, {2}, {3}, {4}, {5}});
 }
 
 TEST_CASE("empty operands")

@@ -19,7 +19,10 @@ constexpr partial_type data = tensor_type(float_, {"N", 4}), indices = tensor_ty
 
 constexpr bool rules_hold()
 {
+    partial_type const vector = tensor_type(float_, {4}); // has only the axis that is the default
     return infer_scatter_elements(data, indices, indices) == data &&
+           infer_scatter_elements(vector, indices, indices) == vector &&
+           infer_gather_elements(vector, tensor_type(int64, {3})) == tensor_type(float_, {3}) &&
            infer_scatter_elements(tensor_type(string), untyped, untyped, tensor_type(undefined, {3})) ==
                tensor_type(string, {3}) &&
            infer_scatter_elements(data, indices, data, untyped,

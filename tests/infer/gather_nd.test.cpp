@@ -155,6 +155,7 @@ TEST_CASE("infer_gather_nd: batch_dims")
     constexpr auto at_12 = [] { return infer_batched(1, 12); };
     constexpr auto too_old = [] { return infer_batched(0, 10); };
     static_assert(is_constant<at_12>);
+    CHECK(at_12() == partial_shape{2, 2});
     check_refused<negative, option_error>(
         "xloom::infer_gather_nd: batch_dims must not be negative, but batch_dims is -1. Count the leading "
         "axes that data and indices "

@@ -189,6 +189,13 @@ constexpr bool what_a_strict_if_accepts()
                {tensor_type(float_, {"N"})}, {.strict = true}) == type_list{tensor_type(float_, {"N"})};
 }
 
+constexpr bool a_strict_if_ignores_a_removed_axis()
+{
+    partial_shape dims{2, 7};
+    dims.erase(1);
+    return infer_if(gives(two), gives(two), {tensor_type(float_, dims)}, {.strict = true}) == type_list{two};
+}
+
 constexpr bool a_lenient_if_keeps_what_is_declared() { return declared(two, false) == two; }
 
 constexpr auto strict_value = [] { return declared(two, true); };
@@ -293,15 +300,13 @@ TEST_CASE("infer_if: branches that differ")
                   !is_constant<mismatched_kind<13>>);
     constexpr char const* kinds =
         "xloom::infer_if: both branches must give values of one kind, but output[0] is float[2] by "
-        "then_branch and "
-        "seq(float[2]) by else_branch. Give both as tensors, sequences or optionals.";
+        "then_branch and seq(float[2]) by else_branch. Give both as tensors, sequences or optionals.";
     CHECK_THROWS_WITH_AS(mismatched_kind<1>(), kinds, type_error);
     CHECK_THROWS_WITH_AS(mismatched_kind<11>(), kinds, type_error);
     CHECK_THROWS_WITH_AS(mismatched_kind<13>(), kinds, type_error);
     constexpr char const* kinds_turned =
         "xloom::infer_if: both branches must give values of one kind, but output[0] is seq(float[2]) by "
-        "then_branch and "
-        "float[2] by else_branch. Give both as tensors, sequences or optionals.";
+        "then_branch and float[2] by else_branch. Give both as tensors, sequences or optionals.";
     CHECK_THROWS_WITH_AS(mismatched_kind_turned<11>(), kinds_turned, type_error);
     CHECK_THROWS_WITH_AS(mismatched_kind_turned<13>(), kinds_turned, type_error);
 
@@ -313,6 +318,14 @@ TEST_CASE("infer_if: branches that differ")
     CHECK_THROWS_WITH_AS(mismatched_element<1>(), elements, type_error);
     CHECK_THROWS_WITH_AS(mismatched_element<11>(), elements, type_error);
     CHECK_THROWS_WITH_AS(mismatched_element<13>(), elements, type_error);
+
+    constexpr auto contents_at_13 = [] {
+        return infer_if(gives(sequence_of(two)), gives(sequence_of(tensor_type(int64))),
+            type_list(1, untyped), {.opset = 13});
+    };
+    check_refused<contents_at_13, type_error>(
+        "xloom::infer_if: both branches must give the same element type, but output[0] is seq(float[2]) by "
+        "then_branch and seq(int64[...]) by else_branch. Cast one of them.");
 
     static_assert(!is_constant<different_shapes<1>> && is_constant<different_shapes<11>>);
     CHECK_THROWS_WITH_AS(different_shapes<1>(),
@@ -338,6 +351,7 @@ TEST_CASE("infer_if: branches that differ")
 TEST_CASE("infer_if: declared outputs")
 {
     CHECK(always_holds<what_a_strict_if_accepts>());
+    CHECK(always_holds<a_strict_if_ignores_a_removed_axis>());
     CHECK(always_holds<a_lenient_if_keeps_what_is_declared>());
 
     check_refused<strict_value, shape_error>(

@@ -104,6 +104,16 @@ constexpr bool the_longest_shapes_merge()
            detail::find_conflict(inferred, declared) == detail::conflict::none;
 }
 
+/// Shapes that had an axis more, on which they differ.
+constexpr bool removed_axes_do_not_conflict()
+{
+    partial_shape inferred{2, 3}, declared{2, 4};
+    inferred.erase(1);
+    declared.erase(1);
+    return detail::find_conflict(inferred, declared) == detail::conflict::none &&
+           detail::merge_shape(inferred, declared) == partial_shape{2};
+}
+
 constexpr bool types_merge()
 {
     return merge_type(untyped, float_tensor({2})) == float_tensor({2}) &&
@@ -173,6 +183,7 @@ TEST_CASE("merge: rules beyond the official tests")
     CHECK(always_holds<every_pair_of_dims>());
     CHECK(always_holds<an_unknown_rank_is_not_a_scalar>());
     CHECK(always_holds<the_longest_shapes_merge>());
+    CHECK(always_holds<removed_axes_do_not_conflict>());
     CHECK(always_holds<types_merge>());
     CHECK(always_holds<what_agrees_is_mergeable>());
     CHECK(always_holds<a_body_declares_more>());

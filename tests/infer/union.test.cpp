@@ -22,6 +22,18 @@ constexpr bool shapes_unite()
            union_shape(unknown_rank, {}) == unknown_rank;
 }
 
+/// As many axes as there may be, so that none behind the last is looked at.
+constexpr bool the_longest_shapes_unite()
+{
+    partial_shape a, b, both;
+    for (std::size_t axis = 0; axis < max_rank; ++axis) {
+        a.insert(axis, 2);
+        b.insert(axis, axis % 2 == 0 ? dim(2) : dim("N"));
+        both.insert(axis, axis % 2 == 0 ? dim(2) : unknown);
+    }
+    return union_shape(a, b) == both && union_shape(b, a) == both;
+}
+
 constexpr bool the_order_does_not_matter()
 {
     partial_shape const shapes[] = {unknown_rank, {}, {2}, {3}, {"N"}, {"M"}, {unknown}, {2, 2}};
@@ -49,6 +61,7 @@ constexpr bool types_unite()
 TEST_CASE("union: what both sides say")
 {
     CHECK(always_holds<shapes_unite>());
+    CHECK(always_holds<the_longest_shapes_unite>());
     CHECK(always_holds<the_order_does_not_matter>());
     CHECK(always_holds<types_unite>());
 }

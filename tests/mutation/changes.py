@@ -170,7 +170,8 @@ class Header:
                 continue
             elif token not in ("&&", "||"):
                 yield Change(start, end, SWAPS[token], f"{token} mutation::at<{{id}}>{{}} {token}")
-            elif not self.is_sign(i - 1, "...") and not self.is_sign(i + 1, "..."):  # a || b is !(!a && !b); what is folded can't be turned round
+            elif not self.is_sign(i - 1, "...") and not self.is_sign(i + 1, "..."):  # a fold's operands have no place
+                # a || b is !(!a && !b). In a && b && c the first change is (a || b) && c.
                 yield Change(start, end, SWAPS[token], f") {token} {turned}", self.tokens[self.first_of_operand(i)][2], turned + turned,
                              self.end(self.last_of_operand(i)), "))")
 

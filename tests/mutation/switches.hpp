@@ -1,8 +1,9 @@
 #pragma once
-// Every change of scripts/mutate in one program (mutant schemata): a changed operator or constant asks at each use whether its change is on.
+// Every change of scripts/mutate in one program (mutant schemata): an operator or constant asks at each use
+// whether its change is on.
 //
-// scripts/mutate writes a + b as a + mutation::at<7>{} + b, whose operators compute a - b if change 7 is on. So precedence and associativity
-// stay those of the operator.
+// a + b becomes a + mutation::at<7>{} + b, whose operators compute a - b if change 7 is on: precedence and
+// associativity stay those of the operator.
 
 #include <concepts>
 #include <cstdio>
@@ -15,7 +16,8 @@
 
 namespace mutation {
 
-/// The changes that run time reached; writes their numbers, a line each, to the file that XLOOM_REACHED names.
+/// The changes that run time reached; writes their numbers, a line each, to the file that XLOOM_REACHED
+/// names.
 class reached_changes {
 public:
     reached_changes() = default;

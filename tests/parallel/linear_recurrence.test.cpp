@@ -144,6 +144,12 @@ TEST_CASE_TEMPLATE("linear_recurrence: decays of which a product overflows", T, 
     }
 }
 
+TEST_CASE("linear_recurrence: as many neighbours as are scanned together")
+{
+    for (sizes const of : {sizes::ordinary, sizes::large_decays, sizes::any})
+        compare<float>(20, 512, false, false, 1, of);
+}
+
 TEST_CASE_TEMPLATE("linear_recurrence: never NaN where the loop is finite", T, float, double, long double,
     std::complex<float>)
 {
@@ -157,6 +163,42 @@ TEST_CASE_TEMPLATE("linear_recurrence: never NaN where the loop is finite", T, f
     CHECK(std::abs(h(1) - T(1e-20F)) < 1e-26F);
     CHECK(std::abs(h(2) - T(1e5F)) < 0.1F);
     CHECK(std::abs(h(3) - T(1e30F)) < 1e24F);
+}
+
+TEST_CASE_TEMPLATE("linear_recurrence: decays, inputs and first states at their limits", T, float, double,
+    std::complex<float>, std::complex<double>)
+{
+    using real = decltype(std::abs(T()));
+    T const decay(std::is_same_v<real, float> ? 1.125f : 2.0f);
+    T const input(std::ldexp(real(1), textbook::safe_exponent<T>));
+    T turn = decay * T(1.5f); // beyond, and of another direction
+    if constexpr (!std::is_floating_point_v<T>)
+        turn = T(0, turn.real());
+    struct limits {
+        T decay, input, state;
+    };
+    for (limits const& of : {limits{decay, T(1), T(1)}, limits{turn, T(1), T(1)},
+             limits{T(0.7f), input, T(1)}, limits{T(0.7f), T(1), input}}) {
+        std::vector<textbook::map<T>> maps;
+        for (std::size_t t = 0; t < 16; ++t) {
+            float const s = static_cast<float>(std::sin(static_cast<double>(t) * 1.7)) * 0.9f;
+            maps.push_back({T(s), T(1 - s)});
+        }
+        maps[0] = {of.decay, of.input};
+        auto const expected = textbook::linear_recurrence<T>(maps, of.state);
+        for (std::size_t const channels : std::initializer_list<std::size_t>{1, 19}) {
+            auto a = xt::xtensor<T, 2>::from_shape({maps.size(), channels}), b = a;
+            for (std::size_t t = 0; t < maps.size(); ++t) {
+                xt::view(a, t).fill(maps[t].a);
+                xt::view(b, t).fill(maps[t].b);
+            }
+            auto const h = xloom::linear_recurrence(a, b, of.state);
+            for (std::size_t t = 0; t < maps.size(); ++t) {
+                CHECK(h(t, 0) == expected[t]);
+                CHECK(h(t, channels - 1) == expected[t]);
+            }
+        }
+    }
 }
 
 TEST_CASE_TEMPLATE("linear_recurrence: a large decay changes no earlier state", T, float, double)

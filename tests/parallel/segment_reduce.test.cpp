@@ -120,15 +120,17 @@ TEST_CASE("segment_reduce: layouts, widths, threads")
     compare_layouts<double>([](double a, double b) { return a - 0.5 * b; }, 0.5);
 }
 
-TEST_CASE("segment_reduce: rows that are wider than what is combined at a time")
+TEST_CASE("segment_reduce: rows of what is combined at a time, and wider")
 {
     splits_tensor const splits = splits_of({1, 16, 0, 19, 290});
-    xt::xtensor<float, 2> x = xt::xtensor<float, 2>::from_shape({326, 300});
-    std::size_t i = 0;
-    for (float& item : x.storage())
-        item = number<float>(i++);
-    auto const y = xloom::segment_reduce(xloom::reduce_add, x, splits);
-    require_textbook(x, splits, y, xloom::reduce_add, 0.0f);
+    for (std::size_t const width : {256U, 300U}) {
+        xt::xtensor<float, 2> x = xt::xtensor<float, 2>::from_shape({326, width});
+        std::size_t i = 0;
+        for (float& item : x.storage())
+            item = number<float>(i++);
+        auto const y = xloom::segment_reduce(xloom::reduce_add, x, splits);
+        require_textbook(x, splits, y, xloom::reduce_add, 0.0f);
+    }
 }
 
 TEST_CASE("segment_reduce: many segments on several threads")
@@ -211,6 +213,18 @@ TEST_CASE("segment_reduce: NaN, infinity and -0")
         CHECK(std::isnan(y(2)));
         CHECK(std::isnan(y(3)));
     }
+}
+
+TEST_CASE_TEMPLATE("segment_reduce: of 0 and -0 the first is the largest and the smallest", T, float, double)
+{
+    for (T const first : {T(0), T(-0.0)})
+        for (std::size_t length = 1; length <= 40; ++length) {
+            xt::xtensor<T, 1> x = -first * xt::ones<T>({length});
+            x(0) = first;
+            splits_tensor const splits = {0, static_cast<std::int64_t>(length)};
+            for (auto const kind : {reduction::max, reduction::min})
+                CHECK(std::signbit(xloom::segment_reduce(kind, x, splits)(0)) == std::signbit(first));
+        }
 }
 
 TEST_CASE("segment_reduce: exceptions of the operator propagate")

@@ -225,6 +225,36 @@ TEST_CASE("cells of weights without blocks of zeros have the bits of all weights
         }
 }
 
+namespace {
+
+/// Checks a cell of few units of whose weights one matrix has blocks of zeros: W, or R in rows [begin, end).
+template <class Cell, class Family>
+void check_mixed_cell(bool is_W, std::size_t begin, std::size_t end)
+{
+    std::mt19937 random(12);
+    auto in = Family::template draw<float>(random, {3, 1, 8, 8}, with_B, {.weights = 0.2});
+    auto& weights = is_W ? in.W : in.R;
+    for (std::size_t row = begin; row < end; ++row)
+        std::fill_n(&weights.items[row * 8 + 4], 4, 0.0f);
+    typename Family::template tensors<float> const tensors(in);
+    typename Family::template weights<float> const all(tensors.constants());
+    Cell const cell({tensors.constants(), {}, weight_storage::block_sparse}, 1);
+    CHECK(last_h_of<Family>(cell, in, 8) == Family::template call<float>(in, all).Y_h.items);
+}
+
+} // namespace
+
+TEST_CASE("cells of weights of which one matrix alone has blocks of zeros have the bits of all weights")
+{
+    for (bool const is_W : {true, false}) {
+        check_mixed_cell<lstm_cell<float>, lstm_family>(is_W, 0, 32);
+        check_mixed_cell<gru_cell<float>, gru_family>(is_W, 0, 24);
+        check_mixed_cell<rnn_cell<float>, rnn_family>(is_W, 0, 8);
+    }
+    check_mixed_cell<gru_cell<float>, gru_family>(false, 0, 16);  // z and r
+    check_mixed_cell<gru_cell<float>, gru_family>(false, 16, 24); // h
+}
+
 TEST_CASE("an AttnLSTM of weights without blocks of zeros has the bits of all weights")
 {
     for (std::size_t const N : {1u, 5u}) {

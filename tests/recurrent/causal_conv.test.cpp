@@ -73,8 +73,37 @@ TEST_CASE("causal_conv_into: sizes around a vector and a tile, zero and one of e
     for (placement const how : every_placement)
         for (std::size_t const L : sizes{1, 511, 512, 513, 1100}) {
             compare<float>({1, 3, L, 4}, 3, false, how, 4e-6);
-            compare<float>({1, 600, 9, 3}, 3, false, how, 4e-6);
+            compare<float>({1, 600, 9, 3}, 3, true, how, 4e-6);
         }
+    compare<double>({1, 350, 13, 1}, 3, true, placement::row_major, 1e-13); // fills the memory of a tile
+}
+
+TEST_CASE("causal_conv_into: outputs in another layout than the inputs, channels that share weight and bias")
+{
+    conv_dims const dims{2, 16, 21, 3};
+    auto operands = random_conv(dims, 3, 15);
+    auto expected = textbook::causal_conv(operands, true);
+    for (placement const from : every_placement)
+        for (placement const to : every_placement) {
+            auto const found = call_causal_conv(placed_conv<double>(operands, from), dims, true, to);
+            check_close(items_of(found.output), expected.output.items, 1e-14);
+            check_close(items_of(found.present_state), expected.present_state.items, 0);
+            CHECK(has_clean_gaps(found.output));
+        }
+    for (std::size_t i = 0; i < operands.weight.items.size(); ++i)
+        operands.weight.items[i] = operands.weight.items[i % dims.k];
+    std::fill(operands.bias.items.begin(), operands.bias.items.end(), 0.5);
+    expected = textbook::causal_conv(operands, true);
+    xloom::detail::strided_items<double const> const weight{
+        operands.weight.items.data(), {{dims.C, 1, dims.k}, {0, 0, 1}}},
+        bias{operands.bias.items.data(), {{dims.C}, {0}}};
+    for (placement const how : every_placement) {
+        placed_conv<double> const of(operands, how);
+        auto const found = xloom::causal_conv(
+            of.input, weight, {.bias = bias, .past_state = of.past_state}, {.activation = silu});
+        check_close(
+            std::vector<double>(found.output.begin(), found.output.end()), expected.output.items, 1e-14);
+    }
 }
 
 TEST_CASE_TEMPLATE(

@@ -51,8 +51,19 @@ TEST_CASE_TEMPLATE("recurrent operators: each activation in each place, the othe
             options.activations[place] = {static_cast<activation>(kind), 0.3, 0.2};
             CAPTURE(place);
             CAPTURE(kind);
-            check_call<Family, double>(random, {4, 3, 2, 5, 2}, with_all, options);
+            for (unsigned const which : {unsigned(with_none), unsigned(with_all)})
+                check_call<Family, double>(random, {4, 3, 2, 5, 2}, which, options);
         }
+}
+
+TEST_CASE_TEMPLATE("recurrent operators: an option alone", Family, lstm_family, gru_family, rnn_family)
+{
+    std::mt19937 random(8);
+    typename Family::options own, clipped;
+    Family::set_own(own, true);
+    clipped.clip = 0.25;
+    check_call<Family, double>(random, {4, 3, 2, 5}, with_none, own);
+    check_call<Family, double>(random, {4, 3, 2, 5}, with_none, clipped);
 }
 
 TEST_CASE_TEMPLATE("recurrent operators: one call with all operands, and with each sum of the optional ones",

@@ -9,6 +9,7 @@
 
 #include <doctest/doctest.h>
 
+#include <xloom/detail/tensor/strided_items.hpp>
 #include <xloom/interop/threads.hpp>
 #include <xloom/recurrent/storage_types.hpp>
 
@@ -114,7 +115,36 @@ TEST_CASE("linear_attention_into: sizes around a vector and a block of tokens, n
                     compare<double>(
                         {B, 4, Hq, 1, K, 40}, rule, with_decay_of_keys, placement::row_major, 1e-14);
         compare<double>({1, 70, 2, 2, 12, 24}, rule, with_past_state, placement::row_major, 1e-13);
+        compare<float>({1, 2, 3, 1, 9, 40}, rule, with_past_state, placement::row_major, 5e-6);
     }
+}
+
+TEST_CASE("linear_attention_into: a token between states of different layouts")
+{
+    attention_dims const dims{2, 1, 2, 1, 3, 20};
+    for (update_rule const rule : every_rule) {
+        auto const operands = random_attention(dims, rule, with_past_state, 13);
+        auto const expected = textbook::linear_attention(operands, 1 / std::sqrt(3.0));
+        for (placement const from : every_placement)
+            for (placement const to : every_placement) {
+                auto const found = call_linear_attention(placed_attention<float>(operands, 0, from), dims,
+                    attention_options(dims, rule, 0), 0, to);
+                check_close(items_of(found.output), expected.output.items, 5e-6);
+                check_close(items_of(found.present_state), expected.present_state.items, 5e-6);
+                CHECK(has_clean_gaps(found.present_state));
+            }
+    }
+    auto operands = random_attention(dims, update_rule::linear, with_past_state, 13);
+    std::fill(operands.past_state.items.begin(), operands.past_state.items.end(), 0.5);
+    placed_attention<double> const of(operands, 0);
+    std::vector<double> row(dims.V);
+    row[0] = 0.5;
+    xloom::detail::strided_items<double const> const half{
+        row.data(), {{dims.B, dims.Hkv, dims.K, dims.V}, {0, 0, 0, 0}}};
+    auto const found = xloom::linear_attention(
+        of.query, of.key, of.value, {.past_state = half}, {.update_rule = update_rule::linear});
+    auto const expected = textbook::linear_attention(operands, 1 / std::sqrt(3.0)).present_state.items;
+    check_close(std::vector<double>(found.present_state.begin(), found.present_state.end()), expected, 1e-14);
 }
 
 TEST_CASE_TEMPLATE(

@@ -7,6 +7,7 @@
 #include "gru_calls.hpp"
 #include "recurrent_gradients.hpp"
 #include "rnn_calls.hpp"
+#include "used_workspace.hpp"
 
 struct gru_vjp_names {
     static constexpr auto forward_into = [](auto&&... of) { xloom::gru_forward_into(of...); };
@@ -63,7 +64,7 @@ struct single_state_vjp_family : Family, Names {
         auto const options = Family::options_of(how);
         weights<T> const packed(given.constants(), options, xloom::for_training);
         typename Names::template residuals<T> residuals;
-        xloom::recurrent_workspace<T> workspace;
+        auto workspace = used_workspace<T>();
         xloom::detail::single_state_outputs<T> const none{};
         Names::forward_into(given.X, packed, given.start(), none, residuals, workspace, policy);
 

@@ -2,12 +2,14 @@
 
 #include <cstddef>
 #include <initializer_list>
+#include <numeric>
 #include <string>
 #include <vector>
 
 #include <doctest/doctest.h>
 
 #include <xloom/detail/core/cast.hpp>
+#include <xloom/detail/kernel/column_copy.hpp>
 #include <xloom/detail/kernel/item_rows.hpp>
 
 namespace item_rows_test {
@@ -65,6 +67,79 @@ TEST_CASE("copy_matrix: items of one type or of two, in any layout, of few rows 
             check_copies<double, double>(rows, columns);
             check_copies<xloom::float16, float>(rows, columns);
             check_copies<float, xloom::float16>(rows, columns);
+        }
+}
+
+/// Row-major, column-major, every other item of a row or of a column, and one row or one item for all.
+struct layout {
+    std::ptrdiff_t row, column;
+};
+constexpr layout layouts[] = {{40, 1}, {1, 40}, {80, 2}, {2, 80}, {0, 1}, {1, 0}, {0, 0}};
+
+template <class Copy>
+void check_layouts(Copy const& copy)
+{
+    constexpr std::size_t rows = 20, columns = 19;
+    std::vector<float> items(4000);
+    std::iota(items.begin(), items.end(), 0.0f);
+    for (layout const& source : layouts)
+        for (layout const& target : layouts) {
+            if (target.row == 0 || target.column == 0)
+                continue; // several items would be one
+            xloom::kernel::item_rows<float const> const from{items.data(), source.row, source.column};
+            std::vector<float> copied(4000), expected(4000);
+            xloom::kernel::item_rows<float> const to{copied.data(), target.row, target.column};
+            for (std::size_t i = 0; i < rows; ++i)
+                for (std::size_t j = 0; j < columns; ++j)
+                    expected[static_cast<std::size_t>(to.at(i, j) - copied.data())] = *from.at(i, j);
+            copy(from, to, rows, columns);
+            CAPTURE(source.column);
+            CAPTURE(target.column);
+            CHECK(copied == expected);
+        }
+}
+
+TEST_CASE("copies of matrices, also by blocks, from any layout to any other")
+{
+    using source = xloom::kernel::item_rows<float const>;
+    using target = xloom::kernel::item_rows<float>;
+    check_layouts([](source const& from, target const& to, std::size_t rows, std::size_t columns) {
+        xloom::kernel::copy_matrix(from, to, rows, columns);
+    });
+    check_layouts([](source const& from, target const& to, std::size_t rows, std::size_t columns) {
+        xloom::kernel::pack_columns(from, to, rows, columns);
+    });
+    check_layouts([](source const& from, target const& to, std::size_t rows, std::size_t columns) {
+        xloom::kernel::unpack_columns(from, to, rows, columns);
+    });
+}
+
+TEST_CASE_TEMPLATE("channels of a row, contiguous or not, are loaded and stored", Item, float, xloom::float16)
+{
+    constexpr std::size_t most = xloom::kernel::batch_size<float>;
+    std::vector<Item> items;
+    for (std::size_t i = 0; i < 4 * most; ++i)
+        items.push_back(static_cast<Item>(static_cast<float>(i)));
+    for (std::size_t stride = 0; stride < 3; ++stride)
+        for (std::size_t count = 1; count <= most; ++count) {
+            CAPTURE(stride);
+            CAPTURE(count);
+            auto const column = static_cast<std::ptrdiff_t>(stride);
+            xloom::kernel::item_rows<Item const> const from{items.data(), 1, column};
+            auto const batch = xloom::kernel::load_channels<float>(from, 1, 1, count);
+            std::vector<float> loaded(most), expected(most);
+            xloom::kernel::store_batch(loaded.data(), batch);
+            for (std::size_t c = 0; c < count; ++c)
+                expected[c] = static_cast<float>(1 + (1 + c) * stride);
+            CHECK(loaded == expected);
+            if (stride == 0)
+                continue;
+            std::vector<Item> stored(items.size()), expected_items(items.size());
+            xloom::kernel::item_rows<Item> const to{stored.data(), 1, column};
+            xloom::kernel::store_channels<float>(batch, to, 1, 1, count);
+            for (std::size_t c = 0; c < count; ++c)
+                expected_items[1 + (1 + c) * stride] = static_cast<Item>(expected[c]);
+            CHECK(stored == expected_items);
         }
 }
 

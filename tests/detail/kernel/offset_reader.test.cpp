@@ -4,6 +4,7 @@
 #include <doctest/doctest.h>
 
 #include <cstdint>
+#include <limits>
 #include <numeric>
 #include <random>
 #include <utility>
@@ -121,6 +122,15 @@ TEST_CASE("offsets: every index into an empty axis is dropped")
           offset_list{dropped_offset, dropped_offset});
 }
 
+TEST_CASE("offsets: axes of length 1 may have any stride, also where tuples are dropped")
+{
+    constexpr std::ptrdiff_t far = std::numeric_limits<std::ptrdiff_t>::max();
+    std::vector<std::int64_t> const indices{0, -1, 1, 1, -2, -2};
+    kernel::index_tuples<std::int64_t> const tuples{indices.data(), 3, {{1, 1}, {far, far}}};
+    CHECK(read_in_pieces(kernel::offset_reader(tuples, bounds::drop), 3) ==
+          offset_list{0, dropped_offset, dropped_offset});
+}
+
 // Entry 0 .. 5 of a [2, 3] batch begins at 0, 10, 20, -1000, -990, -980.
 TEST_CASE("offsets count from the batch entry that a tuple belongs to, wherever a reading begins")
 {
@@ -229,20 +239,21 @@ TEST_CASE("positions: of rows that are short, from any position, some of the tup
         strided_layout const positions{{3, 13, length}, {5000, -70, 2}};
         kernel::position_offsets const add(positions);
         std::size_t const all = element_count(positions.dims);
-        for (std::size_t const first : {std::size_t{0}, std::size_t{7}, all / 2}) {
-            offset_list offsets(all - first), expected;
-            for (std::size_t i = 0; i < offsets.size(); ++i) {
-                auto const at = static_cast<std::ptrdiff_t>(first + i),
-                           row = static_cast<std::ptrdiff_t>(length);
-                bool const is_dropped = i % 5 == 3;
-                offsets[i] = is_dropped ? dropped_offset : static_cast<std::ptrdiff_t>(i * i % 11);
-                expected.push_back(
-                    is_dropped ? dropped_offset
-                               : offsets[i] + at / (13 * row) * 5000 - at / row % 13 * 70 + at % row * 2);
+        for (std::size_t const first : {std::size_t{0}, std::size_t{7}, all / 2})
+            for (std::size_t const end : {all, all - length + 1}) { // the last row is whole, or one position
+                offset_list offsets(end - first), expected;
+                for (std::size_t i = 0; i < offsets.size(); ++i) {
+                    auto const at = static_cast<std::ptrdiff_t>(first + i),
+                               row = static_cast<std::ptrdiff_t>(length);
+                    bool const is_dropped = i % 5 == 3;
+                    offsets[i] = is_dropped ? dropped_offset : static_cast<std::ptrdiff_t>(i * i % 11);
+                    expected.push_back(
+                        is_dropped ? dropped_offset
+                                   : offsets[i] + at / (13 * row) * 5000 - at / row % 13 * 70 + at % row * 2);
+                }
+                add.add_to(offsets.data(), first, offsets.size());
+                CHECK(offsets == expected);
             }
-            add.add_to(offsets.data(), first, offsets.size());
-            CHECK(offsets == expected);
-        }
     }
 }
 

@@ -55,6 +55,14 @@ TEST_CASE("every update once, a slice's in order; what is dropped never comes")
     }
 }
 
+TEST_CASE("as many parts as updates")
+{
+    std::vector<std::int32_t> const indices = {3, 1, 3};
+    index_tuples<std::int32_t> const tuples{indices.data(), indices.size(), {{4000}, {1}}};
+    CHECK(
+        owned(serial, 3, offset_reader(tuples, bounds::assume)) == numbers_of_slices{{1, {1}}, {3, {0, 2}}});
+}
+
 TEST_CASE("more parts than updates take memory for the updates only")
 {
     std::vector<std::int32_t> const indices = {3, 1, 3};

@@ -144,6 +144,8 @@ TEST_CASE("copy_row: from any stride to any stride, converted")
     CHECK(to == std::vector<double>{1, 4, 5, 5, -1, 6});
     copy_row<int, double>({from, 0}, 2, {to.data()});
     CHECK(to == std::vector<double>{1, 1, 5, 5, -1, 6});
+    copy_row<int, double>({from}, 3, {to.data(), 2});
+    CHECK(to == std::vector<double>{1, 1, 2, 5, 3, 6});
     copy_row<int, double>({nullptr}, 0, {nullptr});
 }
 

@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include <cstddef>
+#include <limits>
 #include <random>
 #include <string>
 #include <utility>
@@ -91,6 +92,9 @@ TEST_CASE("strided_copy: layouts that occur")
     CHECK(copies_like_a_loop({2, 3, 2, 4}, {24, 8, 4, 1}, {24, 8, 4, 1}));
     CHECK(copies_like_a_loop({1, 1}, {7, 7}, {0, 0}));
     CHECK(copies_like_a_loop({4, 3}, {0, 1}, {3, 1}));
+    CHECK(copies_like_a_loop({4, 3}, {2, 0}, {1, 4}));
+    constexpr std::ptrdiff_t far = std::numeric_limits<std::ptrdiff_t>::max();
+    CHECK(copies_like_a_loop({3, 1, 2}, {2, far, 1}, {1, -far, 3}));
 }
 
 TEST_CASE("strided_copy: transposes of every size, beside the eight rows that are copied at once")
