@@ -120,18 +120,18 @@ TEST_CASE_TEMPLATE("cumulative_prod: the textbook's bits", T, float, double, lon
 TEST_CASE_TEMPLATE("cumulative_prod: products at and beyond the ends of the safe range", T, float, double,
     long double, std::complex<float>)
 {
-    auto const compare = [](std::vector<T> const& x) {
+    auto const compare = [](std::vector<T> const& numbers) {
         auto const expected = textbook::ordered_scan(
-            x, [](T const& a, T const& b) { return textbook::rounded(a, b); }, std::optional<T>(), false,
-            textbook::is_safe_product<T>,
+            numbers, [](T const& a, T const& b) { return textbook::rounded(a, b); }, std::optional<T>(),
+            false, textbook::is_safe_product<T>,
             [](T const&, T const& running) { return textbook::is_safe_product(running); });
-        xt::xtensor<T, 1> const one = xt::adapt(x, std::array<std::size_t, 1>{x.size()});
-        xt::xtensor<T, 2> rows = xt::zeros<T>({x.size(), std::size_t{19}});
-        for (std::size_t i = 0; i < x.size(); ++i)
-            xt::view(rows, i).fill(x[i]);
+        xt::xtensor<T, 1> const one = xt::adapt(numbers, std::array<std::size_t, 1>{numbers.size()});
+        xt::xtensor<T, 2> rows = xt::zeros<T>({numbers.size(), std::size_t{19}});
+        for (std::size_t i = 0; i < numbers.size(); ++i)
+            xt::view(rows, i).fill(numbers[i]);
         auto const alone = xloom::cumulative_prod(one);
         auto const neighbours = xloom::cumulative_prod(rows);
-        for (std::size_t i = 0; i < x.size(); ++i) {
+        for (std::size_t i = 0; i < numbers.size(); ++i) {
             CHECK(alone(i) == expected[i]);
             CHECK(neighbours(i, 0) == expected[i]);
             CHECK(neighbours(i, 18) == expected[i]);
@@ -142,22 +142,22 @@ TEST_CASE_TEMPLATE("cumulative_prod: products at and beyond the ends of the safe
         T const end(std::ldexp(real(1), is_large ? textbook::safe_exponent<T> : -textbook::safe_exponent<T>));
         float const inwards = is_large ? -0.01f : 0.01f;
         for (std::size_t const length : std::initializer_list<std::size_t>{4, 9, 16, 23}) {
-            std::vector<T> x;
+            std::vector<T> numbers;
             for (std::size_t i = 0; i < length; ++i)
-                x.push_back(T(1 + inwards * static_cast<float>(i % 5 + 1)));
-            x[0] = end; // and inwards
-            compare(x);
-            x[0] = end * T(1 - 30 * inwards); // from beyond the end back
-            x[1] = T(1 + 50 * inwards);
-            compare(x);
+                numbers.push_back(T(1 + inwards * static_cast<float>(i % 5 + 1)));
+            numbers[0] = end; // and inwards
+            compare(numbers);
+            numbers[0] = end * T(1 - 30 * inwards); // from beyond the end back
+            numbers[1] = T(1 + 50 * inwards);
+            compare(numbers);
         }
         // A block that begins beyond the end, and goes back at once.
-        std::vector<T> x(300, T(1));
-        for (std::size_t i = 0; i < x.size(); ++i)
-            x[i] = T(i % 2 == 0 ? 1.01f : 0.99f);
-        x[255] = end * T(1 - 30 * inwards);
-        x[256] = T(1 + 50 * inwards);
-        compare(x);
+        std::vector<T> numbers(300, T(1));
+        for (std::size_t i = 0; i < numbers.size(); ++i)
+            numbers[i] = T(i % 2 == 0 ? 1.01f : 0.99f);
+        numbers[255] = end * T(1 - 30 * inwards);
+        numbers[256] = T(1 + 50 * inwards);
+        compare(numbers);
     }
 }
 

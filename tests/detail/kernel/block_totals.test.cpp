@@ -236,7 +236,7 @@ TEST_CASE_TEMPLATE("block totals of maps", T, float, double)
         return map{around_1<T>(t + c), ordinary<T>(t)};
     });
     // A large decay or input at each position of a group, in one sequence and block; or everywhere.
-    for (std::size_t const position : {0, 15})
+    for (std::size_t const position : {0u, 15u})
         for (std::size_t const column : {std::size_t{0}, lane_count<T>})
             compare<T, true>(T(1), [&](std::size_t t, std::size_t c) {
                 map m = plain(t, c);
