@@ -37,10 +37,7 @@ class Change:
     end: int
     new: str  # what stands there instead
     switch: str = ""  # what stands there in the program of all changes; {id} is the change's number
-    begin: int = -1  # of the expression that the switch has around it
-    before: str = ""
-    last: int = -1
-    behind: str = ""
+    around: tuple = ()  # where an expression begins and ends, and what stands in front of it and behind it then
 
 
 class Header:
@@ -107,7 +104,7 @@ class Header:
 
     def is_unary(self, i):
         kind, token, _ = self.tokens[i - 1]
-        return token == "return" or (kind == "sign" and token not in CLOSING)
+        return token == "return" or (kind == "sign" and self.depth(i - 1) >= 0)
 
     def decided(self, first, last):
         return any(kind == "sign" and token in DECIDES and (token not in BOTH_SPACED or self.is_both_spaced(at, at + len(token)))
@@ -159,21 +156,21 @@ class Header:
                 elif token in ("if", "while") and self.is_sign(i + 1, "("):
                     last = self.closing(i + 1)
                     if not self.decided(i + 2, last) and not any(t[1] in (";", "=") for t in self.tokens[i + 2:last]):
-                        yield Change(self.end(i + 1), self.end(i + 1), "!", "", self.end(i + 1), turned, self.tokens[last][2], ")")
+                        yield Change(self.end(i + 1), self.end(i + 1), "!", "", (self.end(i + 1), self.tokens[last][2], turned, ")"))
             elif token in ("!", "-") and self.is_unary(i):
                 yield Change(start, end, "", f"mutation::no_{'not' if token == '!' else 'minus'}<{{id}}>{{}} ->* ")
             elif token == "?":
                 first = self.first_of_operand(i)
                 if not self.decided(first, i):
-                    yield Change(start, end, "== false ?", token, self.tokens[first][2], turned, self.end(i - 1), ")")
+                    yield Change(start, end, "== false ?", token, (self.tokens[first][2], self.end(i - 1), turned, ")"))
             elif token not in SWAPS or (token in BOTH_SPACED and not self.is_both_spaced(start, end)):
                 continue
             elif token not in ("&&", "||"):
                 yield Change(start, end, SWAPS[token], f"{token} mutation::at<{{id}}>{{}} {token}")
             elif not self.is_sign(i - 1, "...") and not self.is_sign(i + 1, "..."):  # a fold's operands have no place
                 # a || b is !(!a && !b). In a && b && c the first change is (a || b) && c.
-                yield Change(start, end, SWAPS[token], f") {token} {turned}", self.tokens[self.first_of_operand(i)][2], turned + turned,
-                             self.end(self.last_of_operand(i)), "))")
+                yield Change(start, end, SWAPS[token], f") {token} {turned}",
+                             (self.tokens[self.first_of_operand(i)][2], self.end(self.last_of_operand(i)), turned + turned, "))"))
 
     def mutants(self, id):
         """With their changes, numbered from id on."""
@@ -187,14 +184,15 @@ class Header:
     def with_switches(self, mutants):
         """The header with all changes in it."""
         inserted, replaced = {}, {}  # by place
-        for mutant, change in sorted(mutants, key=lambda m: m[1].begin - m[1].last):  # the widest first: it is outside
-            before, switch, behind = (text.replace("{id}", str(mutant.id)) for text in (change.before, change.switch, change.behind))
-            inserted[change.begin] = inserted.get(change.begin, "") + before
-            inserted[change.last] = behind + inserted.get(change.last, "")
-            if switch:
-                replaced[change.start] = change.end, switch
+        for mutant, change in mutants:
+            if change.switch:
+                replaced[change.start] = change.end, change.switch.replace("{id}", str(mutant.id))
+        around = [(*change.around, mutant.id) for mutant, change in mutants if change.around]
+        for begin, end, before, behind, id in sorted(around, key=lambda a: a[0] - a[1]):  # the widest first: it is outside
+            inserted[begin] = inserted.get(begin, "") + before.replace("{id}", str(id))
+            inserted[end] = behind + inserted.get(end, "")
         text, at = "", 0
-        for place in sorted({*inserted, *replaced} - {-1}):
+        for place in sorted({*inserted, *replaced}):
             text += self.text[at:place] + inserted.get(place, "")
             at, switch = replaced.get(place, (place, ""))
             text += switch

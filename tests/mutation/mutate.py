@@ -4,6 +4,7 @@ import argparse
 import collections
 import concurrent.futures
 import dataclasses
+import hashlib
 import json
 import os
 import pathlib
@@ -114,6 +115,7 @@ class Tests:
             for id in ids:
                 self.reaching.setdefault(id, []).append(case)
         self.noticed = collections.Counter()  # changes by header and case
+        self.unchanged = {}  # digests of test files' objects
 
     def reached_by(self, case):
         with tempfile.NamedTemporaryFile(dir=BUILD, mode="r") as file:
@@ -150,8 +152,10 @@ class Tests:
                 if built.returncode != 0:
                     is_constant = re.search(r"static_assert failed|constant expression", built.stderr)
                     return Outcome.CONSTANT if is_constant else Outcome.NO_PROGRAM, file
-                compile_test(file, 0, f"{scratch}/unchanged.o")
-                if pathlib.Path(f"{scratch}/changed.o").read_bytes() == pathlib.Path(f"{scratch}/unchanged.o").read_bytes():
+                if file not in self.unchanged:
+                    compile_test(file, 0, f"{scratch}/unchanged.o")
+                    self.unchanged[file] = digest_of(f"{scratch}/unchanged.o")
+                if digest_of(f"{scratch}/changed.o") == self.unchanged[file]:
                     continue
                 main = BUILD / "tests" / "tests" / "CMakeFiles" / "xloom_tests.dir" / "main.cpp.o"
                 subprocess.run([*compiler(), "-fuse-ld=lld", main, f"{scratch}/changed.o", "-ltbb", "-ladolc", "-o", f"{scratch}/test"], check=True)
@@ -173,6 +177,10 @@ def compiler():
     commands = json.loads((BUILD / "tests" / "compile_commands.json").read_text())
     words = shlex.split(next(entry["command"] for entry in commands if entry["file"].endswith("/tests/main.cpp")))
     return words[:words.index("-o")]
+
+
+def digest_of(path):
+    return hashlib.sha256(pathlib.Path(path).read_bytes()).digest()
 
 
 def compile_test(name, id, to):

@@ -39,8 +39,9 @@ public:
 
     void add(int id) noexcept { is_reached_[id] = true; }
 
-private:
     static constexpr int limit = 1 << 14;
+
+private:
     bool is_reached_[limit] = {};
 };
 
@@ -55,6 +56,7 @@ inline int const active = [] {
 template <int Id>
 constexpr bool is_on()
 {
+    static_assert(0 < Id && Id < reached_changes::limit);
     if (std::is_constant_evaluated())
         return Id == XLOOM_MUTANT;
     reached.add(Id);
