@@ -82,10 +82,8 @@ void compare_products(std::size_t length, std::size_t neighbours, bool reverse, 
         std::vector<T> sequence;
         for (std::size_t t = 0; t < length; ++t)
             sequence.push_back(rows(at(t), c));
-        auto const products = textbook::ordered_scan(
-            sequence, [](T const& a, T const& b) { return textbook::rounded(a, b); },
-            exclusive ? std::optional<T>(T(1)) : std::nullopt, exclusive, textbook::is_safe_product<T>,
-            [](T const&, T const& running) { return textbook::is_safe_product(running); });
+        auto const products =
+            textbook::cumulative_prod(sequence, exclusive ? std::optional<T>(T(1)) : std::nullopt, exclusive);
         for (std::size_t t = 0; t < length; ++t)
             expected(at(t), c) = products[t];
     }
@@ -121,10 +119,7 @@ TEST_CASE_TEMPLATE("cumulative_prod: products at and beyond the ends of the safe
     long double, std::complex<float>)
 {
     auto const compare = [](std::vector<T> const& numbers) {
-        auto const expected = textbook::ordered_scan(
-            numbers, [](T const& a, T const& b) { return textbook::rounded(a, b); }, std::optional<T>(),
-            false, textbook::is_safe_product<T>,
-            [](T const&, T const& running) { return textbook::is_safe_product(running); });
+        auto const expected = textbook::cumulative_prod(numbers);
         xt::xtensor<T, 1> const one = xt::adapt(numbers, std::array<std::size_t, 1>{numbers.size()});
         xt::xtensor<T, 2> rows = xt::zeros<T>({numbers.size(), std::size_t{19}});
         for (std::size_t i = 0; i < numbers.size(); ++i)

@@ -73,8 +73,10 @@ TEST_CASE("causal_conv_into: sizes around a vector and a tile, zero and one of e
     for (placement const how : every_placement)
         for (std::size_t const L : sizes{1, 511, 512, 513, 1100}) {
             compare<float>({1, 3, L, 4}, 3, false, how, 4e-6);
-            compare<float>({1, 600, 9, 3}, 3, true, how, 4e-6);
+            compare<float>({1, 600, 9, 3}, 3, false, how, 4e-6);
         }
+    for (placement const how : every_placement)
+        compare<float>({1, 600, 9, 3}, 3, true, how, 4e-6);
     compare<double>({1, 350, 13, 1}, 3, true, placement::row_major, 1e-13); // fills the memory of a tile
 }
 

@@ -64,7 +64,7 @@ struct single_state_vjp_family : Family, Names {
         auto const options = Family::options_of(how);
         weights<T> const packed(given.constants(), options, xloom::for_training);
         typename Names::template residuals<T> residuals;
-        auto workspace = used_workspace<T>();
+        auto workspace = as.content == 0 ? xloom::recurrent_workspace<T>() : used_workspace<T>();
         xloom::detail::single_state_outputs<T> const none{};
         Names::forward_into(given.X, packed, given.start(), none, residuals, workspace, policy);
 

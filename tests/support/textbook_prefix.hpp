@@ -117,6 +117,17 @@ std::vector<T> associative_scan(std::vector<T> const& x, Op const& op, std::opti
         [&](T const&, T const& running) { return is_safe_result(op, running); });
 }
 
+/// The running products of a sequence; a block is computed in order from one on that is not safe.
+template <class T>
+std::vector<T> cumulative_prod(
+    std::vector<T> const& x, std::optional<T> const& start = {}, bool exclusive = false)
+{
+    return ordered_scan(
+        x, [](T const& a, T const& b) { return rounded(a, b); }, start, exclusive,
+        [](T const& before) { return is_safe_product(before); },
+        [](T const&, T const& running) { return is_safe_product(running); });
+}
+
 /// The map h -> a h + b.
 template <class T>
 struct map {

@@ -10,6 +10,7 @@
 #include <type_traits>
 #include <vector>
 
+#include <xloom/detail/core/ceil.hpp>
 #include <xloom/detail/kernel/affine.hpp>
 #include <xloom/detail/kernel/lane_scan.hpp>
 #include <xloom/detail/kernel/row_prefix.hpp>
@@ -114,7 +115,7 @@ template <class Strip>
 void scan_by_totals(Strip const& strip)
 {
     using V = typename Strip::value_type;
-    std::size_t const blocks = (strip.length() + elements_per_block - 1) / elements_per_block,
+    std::size_t const blocks = xloom::detail::ceil_div(strip.length(), elements_per_block),
                       width = strip.width();
     std::vector<std::vector<V>> totals;
     if constexpr (requires(V* to) { strip.reduce_several(0, to); })
@@ -159,10 +160,7 @@ void require_textbook(operands<T, IsMaps> const& of)
         if constexpr (IsMaps)
             expected = textbook::linear_recurrence<T>(maps, of.start);
         else
-            expected = textbook::ordered_scan(
-                numbers, [](T const& a, T const& b) { return textbook::rounded(a, b); },
-                std::optional<T>(of.start), false, textbook::is_safe_product<T>,
-                [](T const&, T const& running) { return textbook::is_safe_product(running); });
+            expected = textbook::cumulative_prod<T>(numbers, of.start);
         for (std::size_t t = 0; t < of.length; ++t) {
             T const found = of.y[t * of.columns + c];
             are_same = are_same && (found == expected[t] || (found != found && expected[t] != expected[t]));
