@@ -18984,23 +18984,21 @@ template <class Stored>
 inline constexpr bool has_scales =
     std::is_same_v<Stored, std::int8_t> || std::is_same_v<Stored, four_weights>;
 
-/// Returns the scale that maps the largest magnitude of a column to 127; of a column whose scale would be
-/// subnormal, which a product takes for 0, the smallest normal number.
+/// Returns the scale that maps the largest magnitude of a column to 127, but no less than the smallest normal
+/// number: products may take subnormal numbers for 0.
 template <class Item>
 float scale_of_column(strided_matrix<Item> from, std::size_t depth, std::size_t column) noexcept
 {
     float largest = 0;
     for (std::size_t k = 0; k < depth; ++k)
         largest = (std::max)(largest, std::abs(static_cast<float>(*from.at(k, column))));
-    return largest == 0 ? 0 : (std::max)(largest / 127, (std::numeric_limits<float>::min)());
+    return (std::max)(largest / 127, (std::numeric_limits<float>::min)());
 }
 
 /// Returns the multiple of a scale that is nearest to an item, ties to even.
 template <class Item>
 std::int8_t round_to_scale(Item const& item, float scale) noexcept
 {
-    if (scale == 0)
-        return 0;
     double const quotient = static_cast<double>(static_cast<float>(item)) / static_cast<double>(scale);
     return static_cast<std::int8_t>(std::nearbyint(quotient));
 }
