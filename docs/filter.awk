@@ -1,6 +1,6 @@
 # What Doxygen reads in place of a header: the same, with its comments in Doxygen's words.
 #
-#   /// Shapes    a heading of the house's            becomes a paragraph of that title
+#   /// Shapes    a heading of these comments         becomes a paragraph of that title
 #   ///     y[t] = x[t]                               becomes a block of pseudo-code, uncoloured
 #   namespace xloom::inline XLOOM_ABI { ... }         is xloom, and belongs to the group of the operator that the file is about, or to those
 #                                                     of the operators that the names begin with, such as lstm_options and infer_lstm
