@@ -24,7 +24,7 @@ namespace xloom::inline XLOOM_ABI {
 /// dynamic_bfloat16  bfloat16, and each product rounds the vectors that it takes to bfloat16, too, to
 ///               nearest, ties to even; sums are of floats
 /// block_sparse  full, without the blocks of 8 outputs and 4 inputs that are zeros; all of a matrix of which
-///               more than 7/8 of the blocks are not. The results are those of full, but for the sign of
+///               more than 5/8 of the blocks are not. The results are those of full, but for the sign of
 ///               zeros and for infinite and NaN inputs, which make no NaN of a zero that is not stored
 /// block_sparse_int8  int8 of the same blocks
 ///
