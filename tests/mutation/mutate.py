@@ -41,8 +41,9 @@ def choose(mutants, sample, seed):
 class Outcome:
     """Of tests that were built and run."""
     PASSED, FAILED, CONSTANT, ENDLESS = "passed", "failed", "failed in a constant expression", "did not end"
-    NO_PROGRAM, NO_CODE = "no program", "no code"
+    NO_PROGRAM, NOT_REACHED = "no program", "not reached"
     NOTICED = (FAILED, CONSTANT, ENDLESS)
+    UNNOTICED = (PASSED, NOT_REACHED)
 
 
 def write_if_changed(path, text):
@@ -145,7 +146,7 @@ class Tests:
     def look_for_in_constants(self, mutant):
         """Compiles the tests that reach what is nearest to a change, with the change in constant expressions."""
         nearest = min(self.reaching, key=lambda id: abs(id - mutant.id))
-        result = Outcome.NO_CODE, ""
+        result = Outcome.NOT_REACHED, ""
         with tempfile.TemporaryDirectory(dir=BUILD) as scratch:
             for file in list(dict.fromkeys(case.file for case in self.reaching[nearest]))[:3]:
                 built = compile_test(file, mutant.id, f"{scratch}/changed.o")
@@ -216,27 +217,30 @@ def read_tried():
 
 
 def summary(results, reasons):
-    """Prints the figures; true if every survivor is answered."""
-    unanswered = [mutant for mutant, outcome, _ in results if outcome == Outcome.PASSED and not has_answer(mutant, reasons)]
+    """Prints the figures; true if every survivor is answered, and no answer is of a change that is noticed."""
+    unanswered = [mutant for mutant, outcome, _ in results if outcome in Outcome.UNNOTICED and not has_answer(mutant, reasons)]
+    untrue = [mutant for mutant, outcome, _ in results if outcome in Outcome.NOTICED and (mutant.file, mutant.before, mutant.after) in reasons]
     for folder in FOLDERS:
         outcomes = [outcome for mutant, outcome, _ in results if mutant.file.startswith(folder + "/")]
         noticed = sum(outcome in Outcome.NOTICED for outcome in outcomes)
-        survived = outcomes.count(Outcome.PASSED)
-        if noticed + survived == 0:
+        unnoticed = sum(outcome in Outcome.UNNOTICED for outcome in outcomes)
+        if noticed + unnoticed == 0:
             continue
         missed = sum(mutant.file.startswith(folder + "/") for mutant in unanswered)
-        print(f"{folder}: {len(outcomes)} changes, {noticed} noticed ({noticed / (noticed + survived):.1%}), {survived} survived, "
-              f"{survived - missed} of these answered ({noticed / max(noticed + missed, 1):.1%} of the others noticed), "
-              f"{outcomes.count(Outcome.NO_PROGRAM)} without a program, {outcomes.count(Outcome.NO_CODE)} without code")
+        print(f"{folder}: {len(outcomes)} changes, {noticed} noticed ({noticed / (noticed + unnoticed):.1%}), {unnoticed} not "
+              f"({outcomes.count(Outcome.NOT_REACHED)} of these not reached), {unnoticed - missed} of these answered "
+              f"({noticed / max(noticed + missed, 1):.1%} of the others noticed), {outcomes.count(Outcome.NO_PROGRAM)} without a program")
     for mutant in unanswered:
         print(f"no answer to {mutant}")
-    return not unanswered
+    for mutant in untrue:
+        print(f"answered, but noticed: {mutant}")
+    return not unanswered and not untrue
 
 
 def main():
     parser = argparse.ArgumentParser(add_help=False)
     parser.add_argument("--sample", type=int)
-    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--seed", type=int, default=random.randrange(10**6))
     parser.add_argument("--file", action="append")
     parser.add_argument("--seconds", type=float, default=30)
     parser.add_argument("-j", type=int, default=os.cpu_count(), dest="jobs")
@@ -258,6 +262,7 @@ def main():
         mutants = [mutant for mutant in every if mutant.file in wanted]
     if options.sample is not None:
         mutants = choose(mutants, options.sample, options.seed)
+        print(f"mutate: --seed {options.seed} has the same sample again", file=sys.stderr)
     if options.list:
         print(*mutants, sep="\n")
         return 0
