@@ -59,7 +59,7 @@ TEST_CASE_TEMPLATE("every axis and direction of input and output agrees with the
                         auto const direction = [](bool reverse) {
                             return reverse ? direction::reverse : direction::forward;
                         };
-                        auto const result = scan(decaying_sum, make_tensor<state>(h), make_tensor<X>(x),
+                        auto const result = scan(decaying_sum, to_tensor<state>(h), to_tensor<X>(x),
                             {.scan_input_axes = {axis(input_axis)},
                                 .scan_output_axes = {axis(output_axis)},
                                 .scan_input_directions = {direction(input_reverse)},
@@ -345,8 +345,8 @@ TEST_CASE("inputs may be views, adaptors and lazy expressions")
 
 TEST_CASE("a user's own container goes in and comes out")
 {
-    auto const x = make_tensor<user::grid<double, 2>>(textbook::tensor::counting({4, 3}));
-    auto const h = make_tensor<user::grid<double, 1>>(textbook::tensor({3}));
+    auto const x = to_tensor<user::grid<double, 2>>(textbook::tensor::counting({4, 3}));
+    auto const h = to_tensor<user::grid<double, 1>>(textbook::tensor({3}));
     auto const [last, y] = scan(
         [](user::grid<double, 1> const& state, auto const& x_t) {
             user::grid<double, 1> next = state;

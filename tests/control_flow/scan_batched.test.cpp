@@ -41,7 +41,7 @@ TEST_CASE_TEMPLATE("ragged rows, forward and reverse, agree with a textbook scan
             [](auto const& s, auto const& x_t) {
                 return scan_step{s / 2 + x_t, s / 2 + x_t};
             },
-            make_tensor<state>(h), make_tensor<Kind>(x), xt::xtensor<std::int64_t, 1>{2, 0, 3, 1},
+            to_tensor<state>(h), to_tensor<Kind>(x), xt::xtensor<std::int64_t, 1>{2, 0, 3, 1},
             {.scan_input_directions = {reverse ? direction::reverse : direction::forward}});
         CHECK(equals(result.final_state, expected.final_state));
         CHECK(equals(result.scan_outputs, expected.scan_outputs));

@@ -82,9 +82,9 @@ TEST_CASE_TEMPLATE("ragged rows of static ranks and of fixed shapes agree with t
     auto const x = textbook::tensor::counting({4, 3, 2});
     auto const h = textbook::tensor::counting({4, 2});
     auto const expected = textbook::scan_batched(textbook::decaying_sum, h, x, {2, 0, 3, 1}, false);
-    xt::xtensor<double, 2> state = make_tensor<xt::xtensor<double, 2>>(h);
-    auto y = make_tensor<Kind>(textbook::tensor({4, 3, 2}, -1));
-    scan_batched_into(decaying_sum, state, make_tensor<Kind>(x), xt::xtensor<short, 1>{2, 0, 3, 1}, y);
+    xt::xtensor<double, 2> state = to_tensor<xt::xtensor<double, 2>>(h);
+    auto y = to_tensor<Kind>(textbook::tensor({4, 3, 2}, -1));
+    scan_batched_into(decaying_sum, state, to_tensor<Kind>(x), xt::xtensor<short, 1>{2, 0, 3, 1}, y);
     CHECK(equals(state, expected.final_state));
     CHECK(equals(y, expected.scan_outputs));
 }

@@ -54,9 +54,9 @@ TEST_CASE_TEMPLATE(
                     auto const direction = [](bool reverse) {
                         return reverse ? direction::reverse : direction::forward;
                     };
-                    auto h = make_tensor<xt::xarray<double>>(textbook::tensor(x.slice(input_axis, 0).shape));
-                    auto y = make_tensor<X>(textbook::tensor(expected.scan_outputs.shape));
-                    scan_into(decaying_sum, h, make_tensor<X>(x), y,
+                    auto h = to_tensor<xt::xarray<double>>(textbook::tensor(x.slice(input_axis, 0).shape));
+                    auto y = to_tensor<X>(textbook::tensor(expected.scan_outputs.shape));
+                    scan_into(decaying_sum, h, to_tensor<X>(x), y,
                         {.scan_input_axes = {static_cast<std::int64_t>(input_axis)},
                             .scan_output_axes = {static_cast<std::int64_t>(output_axis) - 3},
                             .scan_input_directions = {direction(input_reverse)},
@@ -182,9 +182,9 @@ TEST_CASE("states and outputs may be adaptors, views, fixed tensors and a user's
     }
     SUBCASE("a user's own containers")
     {
-        auto const grid_x = make_tensor<user::grid<double, 2>>(textbook::tensor::counting({3, 2}));
-        auto y = make_tensor<user::grid<double, 2>>(textbook::tensor({3, 2}));
-        auto h = make_tensor<user::grid<double, 1>>(textbook::tensor({2}));
+        auto const grid_x = to_tensor<user::grid<double, 2>>(textbook::tensor::counting({3, 2}));
+        auto y = to_tensor<user::grid<double, 2>>(textbook::tensor({3, 2}));
+        auto h = to_tensor<user::grid<double, 1>>(textbook::tensor({2}));
         scan_into(
             [](user::grid<double, 1>& state, auto const& x_t, auto& y_t) {
                 for (std::size_t i = 0; i < 2; ++i)

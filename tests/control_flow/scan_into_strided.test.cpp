@@ -39,9 +39,9 @@ TEST_CASE_TEMPLATE("strided elements: every axis and direction agrees with the t
                 textbook::tensor const element(x.slice(input_axis, 0).shape);
                 auto const expected = textbook::scan(
                     textbook::decaying_sum, element, x, input_axis, reverse, output_axis, !reverse);
-                auto h = make_tensor<xt::xtensor<typename xloom::enable_tensor<X>::value_type, 2>>(element);
-                auto y = make_tensor<X>(textbook::tensor(expected.scan_outputs.shape));
-                scan_into(strided_elements(decaying_sum), h, make_tensor<X>(x), y,
+                auto h = to_tensor<xt::xtensor<typename xloom::enable_tensor<X>::value_type, 2>>(element);
+                auto y = to_tensor<X>(textbook::tensor(expected.scan_outputs.shape));
+                scan_into(strided_elements(decaying_sum), h, to_tensor<X>(x), y,
                     {.scan_input_axes = {static_cast<std::int64_t>(input_axis)},
                         .scan_output_axes = {static_cast<std::int64_t>(output_axis) - 3},
                         .scan_input_directions = {reverse ? direction::reverse : direction::forward},

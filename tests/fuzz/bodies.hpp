@@ -106,7 +106,7 @@ template <std::size_t N>
 auto write_all(tensors const& list)
 {
     return [&]<std::size_t... I>(std::index_sequence<I...>) {
-        return std::tuple<decltype(static_cast<void>(I), doubles())...>(make_tensor<doubles>(list.at(I))...);
+        return std::tuple<decltype(static_cast<void>(I), doubles())...>(to_tensor<doubles>(list.at(I))...);
     }(std::make_index_sequence<N>());
 }
 

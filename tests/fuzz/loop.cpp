@@ -188,12 +188,12 @@ void loop_one_into(decoder& bytes, call const& chosen, expected_outcome outcome)
     expected_results const expected = reference_of(chosen, outcome, room);
 
     control with(chosen);
-    doubles state = make_tensor<doubles>(chosen.states[0]);
+    doubles state = to_tensor<doubles>(chosen.states[0]);
     placed_tensor<double> y(shape, bytes.where());
     auto const before = y.memory;
     auto const body = [&](std::int64_t t, doubles& v, auto& y_t) {
         auto const [values, cond] = take_loop_step(chosen, static_cast<std::size_t>(t), {read(v)}, with.stop);
-        v = make_tensor<doubles>(values.states.at(0));
+        v = to_tensor<doubles>(values.states.at(0));
         std::copy(values.outputs.at(0).items.begin(), values.outputs.at(0).items.end(), y_t.data());
         return cond;
     };

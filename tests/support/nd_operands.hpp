@@ -1,45 +1,10 @@
 #pragma once
-// Random operands for ScatterND and GatherND, and the way between the textbook's arrays and containers.
+// Random operands for ScatterND and GatherND.
 
 #include <random>
 
-#include <xloom/detail/tensor/tensor.hpp>
-
-#include "textbook_nd.hpp"
+#include "tensors.hpp"
 #include "uniform_int.hpp"
-
-/// A container with the array's shape and items, in the container's own layout.
-template <class Tensor, class T>
-Tensor to_tensor(textbook::array<T> const& array)
-{
-    using door = xloom::enable_tensor<Tensor>;
-    Tensor tensor = door::make(xloom::shape(array.shape.begin(), array.shape.end()));
-    xloom::detail::strided_layout const layout = xloom::detail::layout_of(tensor);
-    for (std::size_t flat = 0; flat < array.items.size(); ++flat) {
-        textbook::dims const position = textbook::position_of(flat, array.shape);
-        std::ptrdiff_t offset = 0;
-        for (std::size_t axis = 0; axis < position.size(); ++axis)
-            offset += static_cast<std::ptrdiff_t>(position[axis]) * layout.strides[axis];
-        door::data(tensor)[offset] = static_cast<typename door::value_type>(array.items[flat]);
-    }
-    return tensor;
-}
-
-template <class Tensor>
-auto to_array(Tensor const& tensor)
-{
-    using door = xloom::enable_tensor<Tensor>;
-    xloom::detail::strided_layout const layout = xloom::detail::layout_of(tensor);
-    textbook::array<typename door::value_type> array{{layout.dims.begin(), layout.dims.end()}, {}};
-    for (std::size_t flat = 0; flat < textbook::size_of(array.shape); ++flat) {
-        textbook::dims const position = textbook::position_of(flat, array.shape);
-        std::ptrdiff_t offset = 0;
-        for (std::size_t axis = 0; axis < position.size(); ++axis)
-            offset += static_cast<std::ptrdiff_t>(position[axis]) * layout.strides[axis];
-        array.items.push_back(door::data(tensor)[offset]);
-    }
-    return array;
-}
 
 /// Tuples for the axes of `dims` from `b` on, negative indices and duplicates among them. `front` is
 /// indices.shape[:-1].

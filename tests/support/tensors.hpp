@@ -1,37 +1,54 @@
 #pragma once
-// Between the textbook's tensors and the containers under test.
+// Between the textbook's arrays and the containers under test, item by item.
+
+#include <algorithm>
+#include <cstddef>
 
 #include <xloom/detail/tensor/tensor.hpp>
 
+#include "textbook_nd.hpp"
 #include "textbook_tensor.hpp"
 
-/// A container of any kind with the textbook tensor's shape and values.
-template <class Tensor>
-Tensor make_tensor(textbook::tensor const& values)
+/// The offset in a container of the item with this number in row-major order.
+inline std::ptrdiff_t offset_of(std::size_t flat, textbook::dims const& shape, xloom::strides const& strides)
+{
+    textbook::dims const position = textbook::position_of(flat, shape);
+    std::ptrdiff_t offset = 0;
+    for (std::size_t axis = 0; axis < position.size(); ++axis)
+        offset += static_cast<std::ptrdiff_t>(position[axis]) * strides[axis];
+    return offset;
+}
+
+/// A container with the shape and the items of an array, in the container's own layout.
+template <class Tensor, class Array>
+Tensor to_tensor(Array const& array)
 {
     using door = xloom::enable_tensor<Tensor>;
-    Tensor result = door::make(xloom::shape(values.shape.begin(), values.shape.end()));
-    xloom::detail::strided_layout const layout = xloom::detail::layout_of(result);
-    xloom::kernel::strided_copy const copy(
-        layout.dims, xloom::row_major_strides(layout.dims), layout.strides);
-    std::vector<typename door::value_type> items(values.items.begin(), values.items.end());
-    copy(items.data(), door::data(result));
-    return result;
+    Tensor tensor = door::make(xloom::shape(array.shape.begin(), array.shape.end()));
+    xloom::detail::strided_layout const layout = xloom::detail::layout_of(tensor);
+    for (std::size_t flat = 0; flat < array.items.size(); ++flat)
+        door::data(tensor)[offset_of(flat, array.shape, layout.strides)] =
+            static_cast<typename door::value_type>(array.items[flat]);
+    return tensor;
+}
+
+template <class Tensor>
+auto to_array(Tensor const& tensor)
+{
+    using door = xloom::enable_tensor<Tensor>;
+    xloom::detail::strided_layout const layout = xloom::detail::layout_of(tensor);
+    textbook::array<typename door::value_type> array{{layout.dims.begin(), layout.dims.end()}, {}};
+    for (std::size_t flat = 0; flat < textbook::size_of(array.shape); ++flat)
+        array.items.push_back(door::data(tensor)[offset_of(flat, array.shape, layout.strides)]);
+    return array;
 }
 
 /// Same shape, same values.
 template <class Tensor>
 bool equals(Tensor const& tensor, textbook::tensor const& expected)
 {
-    using door = xloom::enable_tensor<Tensor>;
-    xloom::detail::strided_layout const layout = xloom::detail::layout_of(tensor);
-    if (layout.dims != xloom::shape(expected.shape.begin(), expected.shape.end()))
-        return false;
-    std::vector<typename door::value_type> items(expected.items.size());
-    xloom::kernel::strided_copy(layout.dims, layout.strides, xloom::row_major_strides(layout.dims))(
-        door::data(tensor), items.data());
-    for (std::size_t i = 0; i < items.size(); ++i)
-        if (static_cast<double>(items[i]) != expected.items[i])
-            return false;
-    return true;
+    auto const found = to_array(tensor);
+    return found.shape == expected.shape &&
+           std::ranges::equal(found.items, expected.items,
+               [](auto const& a, double b) { return static_cast<double>(a) == b; });
 }
