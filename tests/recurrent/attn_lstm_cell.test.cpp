@@ -12,6 +12,7 @@
 #include <xloom/recurrent/attn_lstm_cell.hpp>
 
 #include "support/attn_lstm_calls.hpp"
+#include "support/larger_error.hpp"
 #include "support/xtensor_extras.hpp"
 
 namespace attn_lstm_cell_test {
@@ -56,7 +57,7 @@ double largest_difference(std::vector<T> const& found, std::vector<double> const
     REQUIRE(found.size() == expected.size());
     double largest = 0;
     for (std::size_t i = 0; i < found.size(); ++i)
-        largest = std::fmax(largest, std::fabs(static_cast<double>(found[i]) - expected[i]));
+        largest = larger_error(largest, std::fabs(static_cast<double>(found[i]) - expected[i]));
     return largest;
 }
 
@@ -95,10 +96,10 @@ double largest_difference(recurrent_sizes const& rows, attention_sizes const& at
         cell(h2, c2, attending2, element(in, t));
         CHECK(y == h);
         CHECK((h2 == h && c2 == c && attending2 == attending));
-        largest = std::fmax(largest, largest_difference(h, of_direction(expected.Y_h, d)));
-        largest = std::fmax(largest, largest_difference(c, of_direction(expected.Y_c, d)));
-        largest = std::fmax(largest, largest_difference(attending, of_direction(expected.Y_attention, d)));
-        largest = std::fmax(largest, largest_difference(alignment, of_direction(expected.Y_alignment, d)));
+        largest = larger_error(largest, largest_difference(h, of_direction(expected.Y_h, d)));
+        largest = larger_error(largest, largest_difference(c, of_direction(expected.Y_c, d)));
+        largest = larger_error(largest, largest_difference(attending, of_direction(expected.Y_attention, d)));
+        largest = larger_error(largest, largest_difference(alignment, of_direction(expected.Y_alignment, d)));
     }
     return largest;
 }

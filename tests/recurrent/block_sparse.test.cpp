@@ -19,6 +19,7 @@
 
 #include "support/attn_lstm_calls.hpp"
 #include "support/gru_calls.hpp"
+#include "support/larger_error.hpp"
 #include "support/lstm_calls.hpp"
 #include "support/rnn_calls.hpp"
 #include "support/threads.hpp"
@@ -91,7 +92,7 @@ TEST_CASE("packed_matrix without blocks of zeros: the sums of all products, with
                             double sum = static_cast<double>(bias(j));
                             for (std::size_t k = 0; k < K; ++k)
                                 sum += static_cast<double>(A(m, k)) * static_cast<double>(B(k, j));
-                            worst = std::max(worst, std::abs(sum - static_cast<double>(C[m * J + j])));
+                            worst = larger_error(worst, std::abs(sum - static_cast<double>(C[m * J + j])));
                         }
                     CHECK(worst < 1e-5);
                 }

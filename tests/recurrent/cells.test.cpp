@@ -18,6 +18,7 @@
 #include <xloom/recurrent/rnn_cell.hpp>
 
 #include "support/gru_calls.hpp"
+#include "support/larger_error.hpp"
 #include "support/lstm_calls.hpp"
 #include "support/rnn_calls.hpp"
 #include "support/xtensor_extras.hpp"
@@ -106,7 +107,7 @@ void check_steps(recurrent_sizes sizes, std::size_t d, unsigned which, textbook:
             for (std::size_t i = 0; i < rows; ++i) {
                 T const found = states[k][i];
                 has_same_bits &= found == expected.each()[k + 1]->items[first + i];
-                largest = std::fmax(
+                largest = larger_error(
                     largest, std::fabs(static_cast<double>(found) - exact.each()[k + 1]->items[first + i]));
                 initial[k]->items[first + i] = found;
             }

@@ -12,6 +12,7 @@
 #include <xloom/recurrent/packed_matrix.hpp>
 #include <xloom/recurrent/storage_types.hpp>
 
+#include "support/larger_error.hpp"
 #include "support/textbook_quantized.hpp"
 #include "support/uniform_int.hpp"
 
@@ -62,8 +63,8 @@ void check_sizes(double tolerance)
                 bool is_untouched = C.back() == T(-9);
                 for (std::size_t m = 0; m < M; ++m) {
                     for (std::size_t j = 0; j < J && K > 0; ++j)
-                        largest = std::max(largest, std::abs(static_cast<double>(C[m * (J + 3) + j]) -
-                                                             product(A.data() + m * K, B, bias, j)));
+                        largest = larger_error(largest, std::abs(static_cast<double>(C[m * (J + 3) + j]) -
+                                                                 product(A.data() + m * K, B, bias, j)));
                     for (std::size_t j = J; j < J + 3; ++j)
                         is_untouched = is_untouched && C[m * (J + 3) + j] == T(-9);
                 }
@@ -210,8 +211,8 @@ TEST_CASE("packed_matrix of dynamic_int8: the products of the rounded numbers")
                         A.begin() + static_cast<std::ptrdiff_t>((m + 1) * K));
                     textbook::round_rows_to_8_bits(rounded, K);
                     for (std::size_t j = 0; j < J && K > 0; ++j)
-                        worst = std::max(worst, std::abs(static_cast<double>(C[m * J + j]) -
-                                                         product(rounded.data(), B, bias, j)));
+                        worst = larger_error(worst, std::abs(static_cast<double>(C[m * J + j]) -
+                                                             product(rounded.data(), B, bias, j)));
                 }
                 CHECK(worst < 4e-5);
             }

@@ -31,8 +31,8 @@ recurrent_arrays<double> arrays_of(Results const& from)
     return {from.Y, from.Y_h, from.Y_c};
 }
 
-/// The largest difference, divided by the expected number where that is above 1. Infinity if shapes differ or
-/// one is NaN alone.
+/// The largest difference, divided by the expected number where that is above 1. Infinity if shapes differ, one
+/// alone is NaN, or one is an infinity that the other is not.
 template <class T>
 double difference(textbook::array<T> const& found, textbook::array<double> const& expected)
 {
@@ -42,7 +42,7 @@ double difference(textbook::array<T> const& found, textbook::array<double> const
     double largest = 0;
     for (std::size_t i = 0; i < expected.items.size(); ++i) {
         double const a = static_cast<double>(found.items[i]), b = expected.items[i];
-        if (std::isnan(a) != std::isnan(b) || std::isinf(a) != std::isinf(b))
+        if (std::isnan(a) != std::isnan(b) || (a != b && (std::isinf(a) || std::isinf(b))))
             return infinity;
         if (a != b && !std::isnan(b))
             largest = std::fmax(largest, std::fabs(a - b) / std::fmax(1, std::fabs(b)));

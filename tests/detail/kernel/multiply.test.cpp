@@ -14,6 +14,8 @@
 #include <xloom/detail/core/tuning.hpp>
 #include <xloom/detail/kernel/multiply.hpp>
 
+#include "support/larger_error.hpp"
+
 namespace kernel_multiply_test {
 
 using namespace xloom::kernel;
@@ -80,7 +82,7 @@ struct product {
                 for (std::size_t k = 0; k < depth; ++k)
                     expected += static_cast<long double>(a[r * stride + k]) *
                                 static_cast<long double>(b[k * columns + j]);
-                largest = std::fmax(
+                largest = larger_error(
                     largest, std::fabs(expected - static_cast<long double>(found[r * sums_stride + j])));
             }
         return largest;

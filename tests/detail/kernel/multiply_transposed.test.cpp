@@ -11,6 +11,8 @@
 
 #include <xloom/detail/kernel/cell_backward.hpp>
 
+#include "support/larger_error.hpp"
+
 namespace kernel_multiply_transposed_test {
 
 using namespace xloom::kernel;
@@ -86,7 +88,7 @@ TEST_CASE_TEMPLATE("for_each_pack: start + transpose(a) b", T, float, double, lo
                         for (std::size_t k = 0; k < depth; ++k)
                             expected += static_cast<long double>(each.a[k * each.stride + r]) *
                                         static_cast<long double>(each.b[k * width + j]);
-                        largest = std::fmax(largest,
+                        largest = larger_error(largest,
                             std::fabs(expected - static_cast<long double>(found[r * each.sums_stride + j])));
                     }
                 CHECK(largest <= std::numeric_limits<T>::epsilon() * (2 + static_cast<long double>(depth)));

@@ -14,6 +14,7 @@
 #include "text_model.hpp"
 
 #include "support/causal_conv_calls.hpp"
+#include "support/larger_error.hpp"
 #include "support/linear_attention_calls.hpp"
 
 namespace {
@@ -51,7 +52,7 @@ double largest_error(value const& found, textbook::array<double> const& expected
     REQUIRE(items.size() == expected.items.size());
     double largest = 0;
     for (std::size_t i = 0; i < items.size(); ++i)
-        largest = std::fmax(
+        largest = larger_error(
             largest, std::fabs(static_cast<double>(static_cast<float>(items[i])) - expected.items[i]));
     return largest;
 }

@@ -9,6 +9,7 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
+#include "support/larger_error.hpp"
 #include "support/textbook_cells.hpp"
 #include "support/textbook_quantized.hpp"
 #include "text_model.hpp"
@@ -111,7 +112,7 @@ struct quantized_lstm {
         REQUIRE(items.size() == expected.items.size());
         double largest = 0;
         for (std::size_t i = 0; i < items.size(); ++i)
-            largest = std::fmax(largest, std::fabs(static_cast<double>(items[i]) - expected.items[i]));
+            largest = larger_error(largest, std::fabs(static_cast<double>(items[i]) - expected.items[i]));
         return largest;
     }
 };
