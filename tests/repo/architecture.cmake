@@ -9,13 +9,6 @@ cmake_minimum_required(VERSION 3.22)
 
 include(${CMAKE_CURRENT_LIST_DIR}/faults.cmake)
 
-# Brackets, semicolons and backslashes have a meaning in CMake's lists.
-function(read_text path result)
-  file(READ ${path} text)
-  string(REGEX REPLACE "[][;\\]" " " text "${text}")
-  set(${result} "${text}" PARENT_SCOPE)
-endfunction()
-
 read_text(${SOURCE_DIR}/docs/architecture.md page)
 read_text(${SOURCE_DIR}/docs/architecture.dot dot)
 read_text(${SOURCE_DIR}/docs/architecture.svg svg)

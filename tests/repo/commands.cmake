@@ -89,8 +89,7 @@ file(GLOB pages RELATIVE ${SOURCE_DIR} ${SOURCE_DIR}/*.md ${SOURCE_DIR}/docs/*.m
   ${SOURCE_DIR}/examples/*/*.md)
 list(REMOVE_ITEM pages CHANGELOG.md) # what ran once
 foreach(page IN LISTS pages)
-  file(READ ${SOURCE_DIR}/${page} text)
-  string(REGEX REPLACE "[][;\\]" " " text "${text}") # which have a meaning in CMake's lists
+  read_text(${SOURCE_DIR}/${page} text)
   string(REPLACE "\n" ";" lines "${text}")
   set(language "")
   foreach(line IN LISTS lines)

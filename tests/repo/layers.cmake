@@ -1,7 +1,8 @@
 # Checks the includes of every header below INCLUDE_DIR against the layers:
 #
-#     std <- detail/core <- infer, detail/kernel <- detail/check <- detail/tensor (+ xtensor)
-#         <- detail/{scan,indexed,recurrent,prefix} <- the operators, TOPIC/NAME.hpp <- TOPIC.hpp <- xloom.hpp
+#     std <- detail/core <- infer, detail/check, detail/kernel
+#     detail/check, detail/kernel <- detail/tensor (+ xtensor) <- detail/{scan,indexed,recurrent,prefix} <- the operators, TOPIC/NAME.hpp
+#         <- TOPIC.hpp <- xloom.hpp
 #
 # types.hpp may include detail/core, tensor.hpp and kernels.hpp the layers up to detail/tensor and these three; no other header but xloom.hpp
 # includes them.
@@ -71,6 +72,9 @@ foreach(header IN LISTS headers)
     endif()
   elseif(header MATCHES "^xloom/([a-z_]+)\\.hpp$")
     set(allowed "^xloom/${CMAKE_MATCH_1}/")
+  else()
+    set(allowed "^$")
+    fault("${header} belongs to no known layer")
   endif()
 
   if(NOT header MATCHES "^xloom/detail/(core/compiler|${may_use_compiler_words})\\.hpp$")

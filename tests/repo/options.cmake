@@ -3,6 +3,8 @@
 
 cmake_minimum_required(VERSION 3.22)
 
+include(${CMAKE_CURRENT_LIST_DIR}/faults.cmake)
+
 # Reads a file without comments, and with @ in place of ;
 function(read_code path result)
   file(READ ${path} text)
@@ -29,7 +31,6 @@ endfunction()
 
 read_code(${SOURCE_DIR}/docs/options.md page)
 set(structs 0)
-set(faults 0)
 file(GLOB headers ${SOURCE_DIR}/include/xloom/*.hpp ${SOURCE_DIR}/include/xloom/*/*.hpp ${SOURCE_DIR}/include/xloom/detail/core/*.hpp)
 foreach(header IN LISTS headers)
   read_code(${header} text)
@@ -49,11 +50,10 @@ foreach(header IN LISTS headers)
       members_of("${designators}" shown)
     endif()
     if(shown STREQUAL " nothing" OR (beginning MATCHES "struct" AND NOT shown STREQUAL expected))
-      math(EXPR faults "${faults} + 1")
-      message("${name} has${expected}, but docs/options.md shows${shown}")
+      fault("${name} has${expected}, but docs/options.md shows${shown}")
     endif()
   endforeach()
 endforeach()
-if(faults OR structs EQUAL 0)
+if(faults GREATER 0 OR structs EQUAL 0)
   message(FATAL_ERROR "${faults} faults in ${structs} structs")
 endif()

@@ -7,11 +7,12 @@
 cmake_minimum_required(VERSION 3.22)
 
 include(${CMAKE_CURRENT_LIST_DIR}/faults.cmake)
-# The text of a page, without the characters that CMake's lists give a meaning.
+
+# The plain text of a page, with @(PATH) for links.
 function(read_page path result)
   file(READ ${SOURCE_DIR}/${path} text)
   string(REPLACE "](" "@(" text "${text}")
-  string(REGEX REPLACE "[][;\\]" "" text "${text}")
+  plain_text("${text}" text)
   set(${result} "${text}" PARENT_SCOPE)
 endfunction()
 function(count_matches pattern text result)

@@ -3,8 +3,9 @@
 
 cmake_minimum_required(VERSION 3.22)
 
+include(${CMAKE_CURRENT_LIST_DIR}/faults.cmake)
+
 set(count 0)
-set(faults 0)
 foreach(folder IN ITEMS tools examples)
   file(GLOB_RECURSE files RELATIVE ${SOURCE_DIR} ${SOURCE_DIR}/${folder}/*.hpp ${SOURCE_DIR}/${folder}/*.cpp)
   foreach(file IN LISTS files)
@@ -12,8 +13,7 @@ foreach(folder IN ITEMS tools examples)
     file(STRINGS ${SOURCE_DIR}/${file} lines REGEX "xloom/detail/|xloom::(detail|kernel)[^a-z_]")
     foreach(line IN LISTS lines)
       string(STRIP "${line}" line)
-      message("${file}: ${line}")
-      math(EXPR faults "${faults} + 1")
+      fault("${file}: ${line}")
     endforeach()
   endforeach()
 endforeach()

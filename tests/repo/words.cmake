@@ -10,6 +10,8 @@
 
 cmake_minimum_required(VERSION 3.22)
 
+include(${CMAKE_CURRENT_LIST_DIR}/faults.cmake)
+
 set(phrases
   "goes home" "go home" "lies?" "side by side" "far away" "ask(ed|s) for" "the way back" "the door"
   "of which nobody" "come(s)? into question" "guilty" "laws?" "so many" "meets?" "left out"
@@ -23,12 +25,7 @@ set(names
 list(JOIN names "|" name)
 set(headless "(What|Whether|Where|How many|How much|Which|Is|Are|Do|Does|May|Must|Those|Of|The same)")
 
-set(findings 0)
 set(blocks 0)
-macro(report text)
-  message("${text}")
-  math(EXPR findings "${findings} + 1")
-endmacro()
 
 # Reports the phrases of `text`, which begins at line `line` of `path`.
 function(check_phrases path line text)
@@ -39,10 +36,10 @@ function(check_phrases path line text)
   string(REPLACE " amdahl s law " " " prose "${prose}") # a term
   foreach(phrase IN LISTS phrases)
     if(prose MATCHES " (${phrase}) ")
-      report("${path}:${line}: \"${CMAKE_MATCH_1}\"")
+      fault("${path}:${line}: \"${CMAKE_MATCH_1}\"")
     endif()
   endforeach()
-  set(findings ${findings} PARENT_SCOPE)
+  set(faults ${faults} PARENT_SCOPE)
   set(blocks ${count} PARENT_SCOPE)
 endfunction()
 
@@ -56,20 +53,19 @@ function(check_code path line code)
   endif()
   string(REGEX REPLACE "\"[^\"]*\"" "" code " ${code} ")
   if(code MATCHES "[^A-Za-z0-9](${name})[^A-Za-z0-9]")
-    report("${path}:${line}: ${CMAKE_MATCH_1}")
+    fault("${path}:${line}: ${CMAKE_MATCH_1}")
   endif()
   string(APPEND text " ${literals}")
   if(NOT text STREQUAL " ")
     check_phrases(${path} ${line} "${text}")
   endif()
-  set(findings ${findings} PARENT_SCOPE)
+  set(faults ${faults} PARENT_SCOPE)
   set(blocks ${blocks} PARENT_SCOPE)
 endfunction()
 
-# The lines of a file as a list, without the characters that CMake's lists give a meaning.
+# The lines of a file as a list.
 function(read_lines path result)
-  file(READ ${SOURCE_DIR}/${path} text)
-  string(REGEX REPLACE "[][;\\]" " " text "${text}")
+  read_text(${SOURCE_DIR}/${path} text)
   string(REPLACE "\n" ";" text "${text}")
   set(${result} "${text}" PARENT_SCOPE)
 endfunction()
@@ -118,7 +114,7 @@ foreach(path IN LISTS sources)
         if(NOT marker STREQUAL before)
           end_block()
           if(is_documented AND (marker STREQUAL "///" OR number EQUAL 2) AND text MATCHES "^${headless} ")
-            report("${path}:${number}: begins with \"${CMAKE_MATCH_1}\"")
+            fault("${path}:${number}: begins with \"${CMAKE_MATCH_1}\"")
           endif()
         endif()
         add_to_block("${text}")
@@ -179,7 +175,7 @@ foreach(path IN LISTS scripts)
   end_block()
 endforeach()
 
-if(findings GREATER 0 OR blocks EQUAL 0)
-  message(FATAL_ERROR "${findings} findings in ${blocks} blocks of comments and prose")
+if(faults GREATER 0 OR blocks EQUAL 0)
+  message(FATAL_ERROR "${faults} findings in ${blocks} blocks of comments and prose")
 endif()
 message("${blocks} blocks of comments and prose have none of the phrases")

@@ -1,0 +1,2 @@
+#pragma once
+#include <xloom/detail/core/abi.hpp>
