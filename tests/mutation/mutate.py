@@ -104,17 +104,20 @@ class Case:
 class Tests:
     """The test cases, what each reaches, and how long it takes."""
 
-    def __init__(self, jobs):
+    def __init__(self, mutants, jobs):
         listed = subprocess.run(["ctest", "--test-dir", BUILD / "tests", "--show-only=json-v1"], stdout=subprocess.PIPE, check=True).stdout
         files = [test["name"] for test in json.loads(listed)["tests"] if test.get("command", [""])[0] == str(PROGRAM)]
         self.seconds = {}
         with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
             self.cases = [Case(file, n + 1) for file, count in zip(files, pool.map(count_cases, files)) for n in range(count)]
             reached = dict(zip(self.cases, pool.map(self.reached_by, self.cases)))
-        self.reaching = {}  # cases by change
+        self.reaching = collections.defaultdict(list)  # cases by change
+        self.reached = collections.defaultdict(collections.Counter)  # changes by header and test file
+        header_of = {mutant.id: mutant.file for mutant in mutants}
         for case, ids in reached.items():
             for id in ids:
-                self.reaching.setdefault(id, []).append(case)
+                self.reaching[id].append(case)
+                self.reached[header_of[id]][case.file] += 1
         self.noticed = collections.Counter()  # changes by header and case
         self.unchanged = {}  # digests of test files' objects
 
@@ -144,14 +147,13 @@ class Tests:
         return Outcome.PASSED, ""
 
     def look_for_in_constants(self, mutant):
-        """Compiles the tests that reach what is nearest to a change, with the change in constant expressions."""
-        nearest = min(self.reaching, key=lambda id: abs(id - mutant.id))
+        """Compiles the tests that reach most of a change's header, with the change in constant expressions."""
         result = Outcome.NOT_REACHED, ""
         with tempfile.TemporaryDirectory(dir=BUILD) as scratch:
-            for file in list(dict.fromkeys(case.file for case in self.reaching[nearest]))[:3]:
+            for file, _ in self.reached[mutant.file].most_common(4):
                 built = compile_test(file, mutant.id, f"{scratch}/changed.o")
                 if built.returncode != 0:
-                    is_constant = re.search(r"static_assert failed|constant expression", built.stderr)
+                    is_constant = re.search(r"static_assert failed (?!.*no program)|constant expression", built.stderr)
                     return Outcome.CONSTANT if is_constant else Outcome.NO_PROGRAM, file
                 if file not in self.unchanged:
                     compile_test(file, 0, f"{scratch}/unchanged.o")
@@ -270,7 +272,7 @@ def main():
     reasons = read_survivors(every)
     write_source(headers, changes)
     build_tests()
-    tests = Tests(options.jobs)
+    tests = Tests(every, options.jobs)
     known = read_tried() if options.resume else {}
     results = [(mutant, *known[str(mutant)]) for mutant in mutants if str(mutant) in known]
     with open(TRIED, "a" if options.resume else "w") as tried, concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:

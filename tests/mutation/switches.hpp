@@ -3,7 +3,7 @@
 // whether its change is on.
 //
 // a + b becomes a + mutation::at<7>{} + b, whose operators compute a - b if change 7 is on: precedence and
-// associativity stay those of the operator.
+// associativity stay those of the operator. Where the types have no such operator, the change is no program.
 
 #include <concepts>
 #include <cstdio>
@@ -88,6 +88,8 @@ struct operand {
                       }) {                                                                                   \
             if (is_on<Id>())                                                                                 \
                 return a.value changed b;                                                                    \
+        } else {                                                                                             \
+            static_assert(Id != XLOOM_MUTANT, "no program");                                                 \
         }                                                                                                    \
         return a.value op b;                                                                                 \
     }
@@ -119,6 +121,8 @@ MUTATION_BINARY(%, /)
                 a changed b.value;                                                                           \
                 return a;                                                                                    \
             }                                                                                                \
+        } else {                                                                                             \
+            static_assert(Id != XLOOM_MUTANT, "no program");                                                 \
         }                                                                                                    \
         a op b.value;                                                                                        \
         return a;                                                                                            \
@@ -137,9 +141,11 @@ struct no_not {};
 template <int Id, class A>
 constexpr auto operator->*(no_not<Id>, A a) -> decltype(!a)
 {
-    if constexpr (std::is_convertible_v<A, decltype(!a)>) {
+    if constexpr (requires { static_cast<decltype(!a)>(a); }) {
         if (is_on<Id>())
             return static_cast<decltype(!a)>(a);
+    } else {
+        static_assert(Id != XLOOM_MUTANT, "no program");
     }
     return !a;
 }
@@ -151,9 +157,11 @@ struct no_minus {};
 template <int Id, class A>
 constexpr auto operator->*(no_minus<Id>, A a) -> decltype(-a)
 {
-    if constexpr (std::is_convertible_v<A, decltype(-a)>) {
+    if constexpr (requires { static_cast<decltype(-a)>(a); }) {
         if (is_on<Id>())
             return static_cast<decltype(-a)>(a);
+    } else {
+        static_assert(Id != XLOOM_MUTANT, "no program");
     }
     return -a;
 }

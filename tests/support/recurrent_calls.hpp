@@ -31,8 +31,8 @@ recurrent_arrays<double> arrays_of(Results const& from)
     return {from.Y, from.Y_h, from.Y_c};
 }
 
-/// The largest difference, divided by the expected number where that is above 1. Infinity if shapes differ, one
-/// alone is NaN, or one is an infinity that the other is not.
+/// The largest difference, divided by the expected number where that is above 1. Infinity if shapes differ,
+/// one alone is NaN, or one is an infinity that the other is not.
 template <class T>
 double difference(textbook::array<T> const& found, textbook::array<double> const& expected)
 {
