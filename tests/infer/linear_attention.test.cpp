@@ -137,4 +137,37 @@ TEST_CASE("infer_linear_attention: errors")
         shape_error);
 }
 
+TEST_CASE("infer_linear_attention and infer_causal_conv: operands that contradict each other")
+{
+    check_refused<[] {
+        return infer_linear_attention(
+            {.query = floats({2, "T", 12}), .key = floats({3, "T", 6}), .value = floats({"B", "T", 10})}, {},
+            heads);
+    },
+        shape_error>(
+        "xloom::infer_linear_attention: query, key and value must agree on the batch size, but query is "
+        "float[2, T, 12], key is float[3, T, 6] and value is float[B, T, 10]. Give operands of one batch "
+        "size.");
+    check_refused<[] {
+        return infer_linear_attention(
+            {.query = floats({"B", unknown, 12}), .key = floats({"B", 7, 6}), .value = floats({"B", 8, 10})},
+            {}, heads);
+    },
+        shape_error>("xloom::infer_linear_attention: query, key and value must agree on the sequence length, "
+                     "but query is float[B, ?, 12], key is float[B, 7, 6] and value is float[B, 8, 10]. "
+                     "Give operands of one sequence length.");
+    check_refused<[] {
+        return infer_linear_attention(
+            {.query = floats({1, 2, 12}), .key = floats({1, 2, 8}), .value = floats({1, 2, 6})}, {}, heads);
+    },
+        shape_error>("xloom::infer_linear_attention: the heads of query and key must have one width, but "
+                     "query is float[1, 2, 12] with q_num_heads = 4 and key is float[1, 2, 8] with "
+                     "kv_num_heads = 2. Correct one of them.");
+    check_refused<[] {
+        return infer_causal_conv({.input = floats({1, 8, "L"}), .weight = floats({6, 1, 4})});
+    },
+        shape_error>("xloom::infer_causal_conv: weight must have a row for each channel of input, but input "
+                     "is float[1, 8, L] and weight is float[6, 1, 4]. Correct one of them.");
+}
+
 } // namespace infer_linear_attention_test

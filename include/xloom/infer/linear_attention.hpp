@@ -44,12 +44,20 @@ constexpr dim dim_of(partial_type const& type, std::size_t axis)
     return type.shape()[axis];
 }
 
-/// Returns the known one of two dimensions that must be equal.
-constexpr dim either(dim const& a, dim const& b)
+/// Merges what query, key and value say of an axis that they have in common.
+constexpr dim merge_axis(
+    linear_attention_input_types const& inputs, std::size_t axis, std::string_view meaning)
 {
-    if (a.has_value() || b.is_unknown())
-        return a;
-    return b;
+    dim shared = unknown;
+    for (partial_type const* type : {&inputs.query, &inputs.key, &inputs.value}) {
+        dim const size = dim_of(*type, axis);
+        if (find_conflict(shared, size) != conflict::none)
+            fail<shape_error>("xloom::infer_linear_attention: query, key and value must agree on the ",
+                meaning, ", but query is ", inputs.query, ", key is ", inputs.key, " and value is ",
+                inputs.value, ". Give operands of one ", meaning, ".");
+        shared = merge_dim(shared, size);
+    }
+    return shared;
 }
 
 /// Returns the width of each of `heads` heads in the last dimension of an operand.
@@ -64,6 +72,31 @@ constexpr dim width_of_heads(
             " must be a multiple of ", attribute, " = ", heads, ", but ", operand, " is ", type,
             ". Correct one of them.");
     return width.value() / heads;
+}
+
+/// Returns d_k, the width of the heads of query and key.
+constexpr dim merge_key_width(
+    linear_attention_input_types const& inputs, std::int64_t q_heads, std::int64_t kv_heads)
+{
+    dim const of_query = width_of_heads("query", inputs.query, "q_num_heads", q_heads);
+    dim const of_key = width_of_heads("key", inputs.key, "kv_num_heads", kv_heads);
+    if (find_conflict(of_query, of_key) != conflict::none)
+        fail<shape_error>(
+            "xloom::infer_linear_attention: the heads of query and key must have one width, but query is ",
+            inputs.query, " with q_num_heads = ", q_heads, " and key is ", inputs.key,
+            " with kv_num_heads = ", kv_heads, ". Correct one of them.");
+    return merge_dim(of_query, of_key);
+}
+
+/// Returns C, the number of channels of input and weight.
+constexpr dim merge_channels(causal_conv_input_types const& inputs)
+{
+    dim const of_input = dim_of(inputs.input, 1), of_weight = dim_of(inputs.weight, 0);
+    if (find_conflict(of_input, of_weight) != conflict::none)
+        fail<shape_error>(
+            "xloom::infer_causal_conv: weight must have a row for each channel of input, but input is ",
+            inputs.input, " and weight is ", inputs.weight, ". Correct one of them.");
+    return merge_dim(of_input, of_weight);
 }
 
 /// Requires that the last dimension of decay or beta is one of two numbers, if all are known.
@@ -90,14 +123,15 @@ struct linear_attention_types {
 ///     output = merge_type(query.with_shape([B, T, q_num_heads d_v]), declared.output)
 ///     present_state = merge_type(past_state.with_shape([B, kv_num_heads, d_k, d_v]), declared.present_state)
 ///
-/// Shapes    query [B, T, q_num_heads d_k], key [B, T, kv_num_heads d_k], value [B, T, kv_num_heads d_v]; B,
-///           T, d_k and d_v are unknown where no input tells them.
+/// Shapes    query [B, T, q_num_heads d_k], key [B, T, kv_num_heads d_k], value [B, T, kv_num_heads d_v]. A
+///           size that no input gives is unknown.
 /// Types     present_state has the element type of past_state, without it that of query.
 /// Options   linear_attention_attributes.
 /// Errors    option_error: a number of heads below 1, or query heads that are no multiple of the others.
 ///           type_error: query is not a tensor of a known element type; kind or element type of a declared
-///           output. shape_error: a rank other than 3; a last dimension that heads do not divide; a last
-///           dimension of decay or beta that is neither reading; rank or dimension of a declared output.
+///           output. shape_error: a rank other than 3; a last dimension that heads do not divide; B, T or
+///           d_k of query, key and value that differ; a last dimension of decay or beta that is neither
+///           reading; rank or dimension of a declared output.
 /// Source    ONNX LinearAttention-27.
 /// Example
 /// ```cpp
@@ -122,24 +156,18 @@ constexpr linear_attention_types infer_linear_attention(detail::linear_attention
     detail::check_three_axes(function, "value", inputs.value);
     detail::check_three_axes(function, "decay", inputs.decay);
     detail::check_three_axes(function, "beta", inputs.beta);
-    dim const of_query = detail::width_of_heads("query", inputs.query, "q_num_heads", q_heads);
-    dim const of_key = detail::width_of_heads("key", inputs.key, "kv_num_heads", kv_heads);
-    dim const keys = detail::either(of_query, of_key);
+    dim const keys = detail::merge_key_width(inputs, q_heads, kv_heads);
     dim const values = detail::width_of_heads("value", inputs.value, "kv_num_heads", kv_heads);
     detail::check_last_dim(
         "decay", inputs.decay, kv_heads, keys.has_value() ? dim(kv_heads * keys.value()) : unknown);
     detail::check_last_dim("beta", inputs.beta, kv_heads, 1);
-    auto const dim_of_inputs = [&](std::size_t axis) {
-        return detail::either(
-            detail::either(detail::dim_of(inputs.query, axis), detail::dim_of(inputs.key, axis)),
-            detail::dim_of(inputs.value, axis));
-    };
-    dim const B = dim_of_inputs(0), width = values.has_value() ? dim(q_heads * values.value()) : unknown;
+    dim const B = detail::merge_axis(inputs, 0, "batch size"),
+              T = detail::merge_axis(inputs, 1, "sequence length"),
+              width = values.has_value() ? dim(q_heads * values.value()) : unknown;
     bool const has_state =
         inputs.past_state.is_tensor() && inputs.past_state.element() != element_type::undefined;
     partial_type const& state = has_state ? inputs.past_state : inputs.query;
-    return {detail::merge_type(
-                {function, "output"}, inputs.query.with_shape({B, dim_of_inputs(1), width}), declared.output),
+    return {detail::merge_type({function, "output"}, inputs.query.with_shape({B, T, width}), declared.output),
         detail::merge_type({function, "present_state"}, state.with_shape({B, kv_heads, keys, values}),
             declared.present_state)};
 }
@@ -155,9 +183,10 @@ struct causal_conv_types {
 ///     output = merge_type(input, declared.output)
 ///     present_state = merge_type(input.with_shape([B, C, k - 1]), declared.present_state)
 ///
-/// Shapes    input [B, C, L], weight [C, 1, k]. Where no input tells them, B, C and k - 1 are unknown.
+/// Shapes    input [B, C, L], weight [C, 1, k]. A size that no input gives is unknown.
 /// Errors    type_error: input is not a tensor of a known element type; kind or element type of a declared
-///           output. shape_error: a rank other than 3; k < 1; rank or dimension of a declared output.
+///           output. shape_error: a rank other than 3; k < 1; C of input and weight that differ; rank or
+///           dimension of a declared output.
 /// Source    ONNX CausalConvWithState-27.
 /// Example
 /// ```cpp
@@ -177,7 +206,7 @@ constexpr causal_conv_types infer_causal_conv(
         detail::fail<shape_error>(
             "xloom::infer_causal_conv: weight must have at least one tap, but weight is ", inputs.weight,
             ". Give it weights.");
-    dim const C = detail::either(detail::dim_of(inputs.input, 1), detail::dim_of(inputs.weight, 0)),
+    dim const C = detail::merge_channels(inputs),
               state = taps.has_value() ? dim(taps.value() - 1) : detail::dim_of(inputs.past_state, 2);
     dim const B = detail::dim_of(inputs.input, 0), L = detail::dim_of(inputs.input, 2);
     return {detail::merge_type({function, "output"}, inputs.input.with_shape({B, C, L}), declared.output),
