@@ -15,18 +15,17 @@
 
 namespace xloom::inline XLOOM_ABI::detail {
 
-/// Returns the begin of a part, advanced so that no run of equal offsets is split. Requires sorted tuples.
+/// Returns the begin of a part, advanced so that no run of equal offsets is split. Requires sorted tuples,
+/// and what offset_reader::read_checked requires.
 inline std::size_t begin_of_run(kernel::offset_reader const& read, std::size_t begin)
 {
     if (begin == 0 || begin == read.count())
         return begin;
-    std::ptrdiff_t before, offset;
-    read(begin - 1, 1, &before);
+    std::ptrdiff_t const before = read[begin - 1];
     std::size_t end = read.count();
     while (begin < end) {
         std::size_t const middle = begin + (end - begin) / 2;
-        read(middle, 1, &offset);
-        if (offset == before)
+        if (read[middle] == before)
             begin = middle + 1;
         else
             end = middle;

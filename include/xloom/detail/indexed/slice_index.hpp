@@ -204,12 +204,9 @@ private:
     {
         std::vector<std::string> facts;
         kernel::offset_reader const read = reader();
-        for (std::size_t const number : {pair.earlier, pair.later}) {
-            std::ptrdiff_t slice;
-            read(number, 1, &slice);
+        for (std::size_t const number : {pair.earlier, pair.later})
             facts.push_back(concat("indices", unravel(number, front()), " names slice ",
-                unravel(static_cast<std::size_t>(slice), outer_dims())));
-        }
+                unravel(static_cast<std::size_t>(read[number]), outer_dims())));
         return join(facts);
     }
 

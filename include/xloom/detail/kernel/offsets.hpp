@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cassert>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -209,7 +210,7 @@ public:
 
     /// Writes the offsets of `count` tuples, beginning at position `from`. Returns false and writes nothing
     /// if the rule is bounds::check and one of their indices is out of range.
-    bool operator()(std::size_t from, std::size_t count, std::ptrdiff_t* offsets) const
+    [[nodiscard]] bool operator()(std::size_t from, std::size_t count, std::ptrdiff_t* offsets) const
     {
         std::size_t const first = is_backward_ ? count_ - from - count : from;
         if (!read_(tuples_, first, count, axes_, rule_, offsets))
@@ -218,6 +219,21 @@ public:
         if (is_backward_)
             std::reverse(offsets, offsets + count);
         return true;
+    }
+
+    /// Writes the offsets of `count` tuples, beginning at position `from`. Requires, with bounds::check, that
+    /// every index is within its axis.
+    void read_checked(std::size_t from, std::size_t count, std::ptrdiff_t* offsets) const
+    {
+        [[maybe_unused]] bool const are_inside = (*this)(from, count, offsets);
+        assert(are_inside);
+    }
+    /// Returns the offset of the tuple at position `at`. Requires what read_checked requires.
+    std::ptrdiff_t operator[](std::size_t at) const
+    {
+        std::ptrdiff_t offset;
+        read_checked(at, 1, &offset);
+        return offset;
     }
 
     /// Prefetches `count` tuples, beginning at position `from`: where tuples are read block by block, what
@@ -293,14 +309,15 @@ private:
     }
 };
 
-/// Calls f(offset, position) for those of tuples `from` .. `to` - 1 that are not dropped, in order.
+/// Calls f(offset, position) for those of tuples `from` .. `to` - 1 that are not dropped, in order. Requires
+/// what offset_reader::read_checked requires.
 template <class F>
 void for_each_indexed(offset_reader const& read, std::size_t from, std::size_t to, F const& f)
 {
     std::array<std::ptrdiff_t, tuning::offsets_per_block> offsets;
     for (std::size_t first = from; first < to; first += tuning::offsets_per_block) {
         std::size_t const size = (std::min)(tuning::offsets_per_block, to - first);
-        read(first, size, offsets.data());
+        read.read_checked(first, size, offsets.data());
         for (std::size_t i = 0; i < size; ++i)
             if (offsets[i] != dropped_offset)
                 f(offsets[i], first + i);
@@ -349,8 +366,7 @@ inline std::optional<tuple_pair> find_repeated_in_table(offset_reader const& rea
 {
     std::vector<std::size_t> indexed(slices); // the position of its tuple, counted from 1; 0: none
     for (std::size_t i = 0; i < read.count(); ++i) {
-        std::ptrdiff_t offset;
-        read(i, 1, &offset);
+        std::ptrdiff_t const offset = read[i];
         if (offset == dropped_offset)
             continue;
         std::size_t& earlier = indexed[static_cast<std::size_t>(offset)];
@@ -379,8 +395,8 @@ inline std::optional<tuple_pair> find_repeated_by_sorting(offset_reader const& r
 } // namespace detail
 
 /// Returns the first tuple that has the offset of an earlier one, and the earlier one. Requires offsets below
-/// `slices`, or `dropped_offset`. Cost: a number for each slice or, if there are few tuples, two for each
-/// tuple.
+/// `slices`, or `dropped_offset`, and what offset_reader::read_checked requires. Cost: a number for each
+/// slice or, if there are few tuples, two for each tuple.
 inline std::optional<tuple_pair> find_repeated(offset_reader const& read, std::size_t slices)
 {
     bool const are_few = read.count() < slices / 8;
@@ -388,14 +404,13 @@ inline std::optional<tuple_pair> find_repeated(offset_reader const& read, std::s
 }
 
 /// Returns the first tuple with an offset less than that of the preceding one, and the preceding one; skips
-/// dropped tuples.
+/// dropped tuples. Requires what offset_reader::read_checked requires.
 inline std::optional<tuple_pair> find_descent(offset_reader const& read)
 {
     std::ptrdiff_t before = dropped_offset;
     std::size_t earlier = 0;
     for (std::size_t i = 0; i < read.count(); ++i) {
-        std::ptrdiff_t offset;
-        read(i, 1, &offset);
+        std::ptrdiff_t const offset = read[i];
         if (offset == dropped_offset)
             continue;
         if (offset < before)

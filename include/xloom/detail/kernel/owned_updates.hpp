@@ -39,7 +39,7 @@ struct owned_updates {
 /// updates of a sample.
 class slice_owners {
 public:
-    /// Requires at least one update.
+    /// Requires at least one update, and what offset_reader::read_checked requires.
     slice_owners(std::size_t neighbourhood, std::size_t owners, offset_reader const& read) : owners_(owners)
     {
         while (std::size_t{1} << shift_ < neighbourhood)
@@ -49,8 +49,7 @@ public:
             read.count() / 8 * 5 | 1; // not a multiple of a likely period of the indices
         std::array<std::size_t, groups> sizes{};
         for (std::size_t i = 0; i < samples; ++i) {
-            std::ptrdiff_t offset;
-            read(i * distance % read.count(), 1, &offset);
+            std::ptrdiff_t const offset = read[i * distance % read.count()];
             if (offset != dropped_offset)
                 ++sizes[group_of(offset)];
         }
