@@ -7957,6 +7957,25 @@ void store_first(std::type_identity_t<batch_t<T>> const& batch, T* to, std::size
     std::copy_n(items, count, to);
 }
 
+/// Returns f of the items of batches, one by one.
+template <class F, class V, class... Vs>
+    requires(is_batch<V>)
+V item_by_item(F const& f, V const& first, Vs const&... others)
+{
+    constexpr std::size_t size = V::size;
+    batch_item_t<V> x[1 + sizeof...(Vs)][size];
+    store_batch(x[0], first);
+    std::size_t n = 1;
+    (store_batch(x[n++], others), ...);
+    for (std::size_t i = 0; i < size; ++i) {
+        if constexpr (sizeof...(Vs) == 0)
+            x[0][i] = f(x[0][i]);
+        else
+            x[0][i] = f(x[0][i], x[1][i]);
+    }
+    return load_batch(x[0]);
+}
+
 /// Computes y[i] = f(x[i]) for i < count. f takes and returns a T or a batch. x and y may be the same array.
 ///
 /// Why the remainder uses a batch too: an item's result must not depend on its position. Why flatten: f's
@@ -8067,6 +8086,18 @@ V power_of_two(V const& shifted)
 template <class V>
 inline constexpr auto inverse_log_2 = static_cast<batch_item_t<V>>(1.4426950408889634);
 
+/// log(2) in two parts (Cody-Waite), the first with so few bits that its product with an exponent is exact.
+template <class T>
+struct log_2;
+template <>
+struct log_2<float> {
+    static constexpr float high = 0.693359375f, low = -2.12194440e-4f;
+};
+template <>
+struct log_2<double> {
+    static constexpr double high = 0.693147180369123816490, low = 1.90821492927058770002e-10;
+};
+
 /// A decomposition exp(x) = scale + scale * rest, with scale a power of two and rest small. Of floats in
 /// [-88, 89] and doubles in [-709.2, 710].
 template <class V>
@@ -8077,10 +8108,8 @@ struct exp_parts {
     {
         V const shifted = shifted_integer<V>(x, inverse_log_2<V>), n = shifted - V(rounding_shift<V>);
         scale = power_of_two(shifted);
-        // Cody-Waite reduction: log(2) in two parts, the first with so few bits that its product with n is
-        // exact.
-        auto const [log_2_high, log_2_low] = parts_of_log_2();
-        V const r = multiply_add(n, V(-log_2_low), multiply_add(n, V(-log_2_high), x)), r2 = r * r;
+        using parts = log_2<batch_item_t<V>>;
+        V const r = multiply_add(n, V(-parts::low), multiply_add(n, V(-parts::high), x)), r2 = r * r;
         rest = multiply_add(polynomial_of(r, r2), r2, r);
     }
 
@@ -8090,14 +8119,6 @@ struct exp_parts {
     V exp_plus_1() const { return multiply_add(scale, rest, scale + V(1)); }
 
 private:
-    static constexpr auto parts_of_log_2()
-    {
-        if constexpr (is_float_batch<V>)
-            return std::pair(0.693359375f, -2.12194440e-4f);
-        else
-            return std::pair(0.693147180369123816490, 1.90821492927058770002e-10);
-    }
-
     /// Returns q(r) of expm1(r) = r + r^2 q(r), by Remez's algorithm for |r| <= log(2) / 2, evaluated in
     /// independent groups (Estrin's scheme).
     static V polynomial_of(V const& r, V const& r2)
@@ -8127,17 +8148,6 @@ inline constexpr bool is_rounding_cancelled =
     false;
 #endif
 
-/// Returns f(x), computed item by item.
-template <class T, class F>
-batch_t<T> one_by_one(batch_t<T> const& x, F const& f)
-{
-    T items[batch_size<T>];
-    store_batch(items, x);
-    for (T& item : items)
-        item = f(item);
-    return load_batch(items);
-}
-
 /// Returns f(x) for a function that has reached its limits at +-800.
 ///
 /// Why arguments are limited: without AVX-512, xsimd converts doubles to integers as C++ does, which is
@@ -8147,7 +8157,7 @@ V within_limits(V const& x, F const& f)
 {
     if constexpr (has_simd<double> && std::is_same_v<V, batch_t<double>>) {
         if constexpr (is_rounding_cancelled)
-            return one_by_one<double>(x, f);
+            return item_by_item(f, x);
         auto const is_number = x == x;
         V const limited = select(x > V(800), V(800), select(x < V(-800), V(-800), x));
         return select(is_number, f(select(is_number, limited, V(0))), x);
@@ -8541,25 +8551,6 @@ T first_item(std::type_identity_t<batch_t<T>> const& batch)
     return items[0];
 }
 
-/// Returns f of the items of batches, one by one.
-template <class F, class V, class... Vs>
-    requires(is_batch<V>)
-V item_by_item(F const& f, V const& first, Vs const&... others)
-{
-    constexpr std::size_t size = V::size;
-    batch_item_t<V> x[1 + sizeof...(Vs)][size];
-    store_batch(x[0], first);
-    std::size_t n = 1;
-    (store_batch(x[n++], others), ...);
-    for (std::size_t i = 0; i < size; ++i) {
-        if constexpr (sizeof...(Vs) == 0)
-            x[0][i] = f(x[0][i]);
-        else
-            x[0][i] = f(x[0][i], x[1][i]);
-    }
-    return load_batch(x[0]);
-}
-
 namespace detail {
 
 /// Returns exp(x) = y * 2^n, with n = x / log(2) rounded to an integer and y = 1 + rest of exp_parts. 2^n may
@@ -8719,8 +8710,7 @@ struct log_parts {
         rest = bits_as<T, V>((shifted & words(implicit_one - 1)) + words(least)) - V(T(1));
     }
 
-    /// Returns exponent * log(2) + log(1 + rest), log(2) in two parts of which the first has so few bits that
-    /// its product with the exponent is exact. Coefficients by Remez's algorithm.
+    /// Returns exponent * log(2) + log(1 + rest). Coefficients by Remez's algorithm.
     V log() const
         requires is_float_batch<V>
     {
@@ -8731,8 +8721,8 @@ struct log_parts {
         V const p4 = multiply_add(
             polynomial(rest, 0.12761575f, -0.0763449445f), r2, polynomial(rest, 0.142017588f, -0.131601825f));
         V const cubic = rest * r2 * multiply_add(p4, r4, p0);
-        V const low = multiply_add(r2, V(-0.5f), multiply_add(exponent, V(-2.12194440e-4f), cubic));
-        return multiply_add(exponent, V(0.693359375f), rest + low);
+        V const low = multiply_add(r2, V(-0.5f), multiply_add(exponent, V(log_2<float>::low), cubic));
+        return multiply_add(exponent, V(log_2<float>::high), rest + low);
     }
 
     V log() const
@@ -8746,9 +8736,8 @@ struct log_parts {
             multiply_add(V(0.14795473919839985), z2, polynomial(z, 0.18183562400430578, 0.15314098958512884));
         V const half = rest * V(0.5);
         V const product = s * multiply_add(multiply_add(p4, z4, p0), z, half * rest);
-        V const low =
-            multiply_add(-half, rest, multiply_add(exponent, V(1.90821492927058770002e-10), product));
-        return multiply_add(exponent, V(0.693147180369123816490), rest + low);
+        V const low = multiply_add(-half, rest, multiply_add(exponent, V(log_2<double>::low), product));
+        return multiply_add(exponent, V(log_2<double>::high), rest + low);
     }
 };
 
@@ -8803,9 +8792,7 @@ struct angle {
     {
         using T = batch_item_t<V>;
         using parts = quarter_turn<T>;
-        // 3/2 of the number whose last bit is 1, to which numbers are rounded off as integers.
-        V const shift(T(1.5) * static_cast<T>(word_t<V>(1) << fraction_bits<V>));
-        V const shifted = multiply_add(x, V(T(0.63661977236758134)), shift), n = shifted - shift;
+        V const shifted = shifted_integer<V>(x, T(0.63661977236758134)), n = shifted - V(rounding_shift<V>);
         quadrant = words_of(shifted);
         V const most = multiply_add(n, V(-parts::second), multiply_add(n, V(-parts::first), x));
         rest = multiply_add(n, V(-parts::third), most);
@@ -8963,11 +8950,10 @@ double_number<V> accurate_log(log_parts<V> const& x)
     V const high = multiply_add(s, zc, twice);
     V const low =
         multiply_add(s, zc, twice - high) + multiply_add(s, zc_low, multiply_add(s_low, zc, two * s_low));
-    // log(2) in two parts, as in log().
-    V const log2_high(0.693147180369123816490), log2_low(1.90821492927058770002e-10);
-    V const total = multiply_add(x.exponent, log2_high, high);
-    V const left = multiply_add(x.exponent, log2_high, -total) + high;
-    V const rest = left + multiply_add(x.exponent, log2_low, low), rounded_sum = total + rest;
+    V const log_2_high(log_2<double>::high), log_2_low(log_2<double>::low);
+    V const total = multiply_add(x.exponent, log_2_high, high);
+    V const left = multiply_add(x.exponent, log_2_high, -total) + high;
+    V const rest = left + multiply_add(x.exponent, log_2_low, low), rounded_sum = total + rest;
     return {rounded_sum, (total - rounded_sum) + rest};
 }
 
@@ -10112,7 +10098,7 @@ inline constexpr bool is_small_float = false;
 template <element_type Element>
 inline constexpr bool is_small_float<small_float<Element>> = true;
 
-/// The type in which recurrences and activations of Items are computed: float for storage floats, else Item.
+/// The type in which Items are computed and compared: float for storage floats, else Item.
 template <class Item>
 using compute_t = std::conditional_t<is_small_float<Item>, float, Item>;
 
@@ -10247,15 +10233,11 @@ constexpr T power_of_two(int exponent)
     return power;
 }
 
-/// The type in which numbers are compared: float for storage floats.
-template <class T>
-using compared_t = std::conditional_t<xloom::detail::is_small_float<T>, float, T>;
-
 } // namespace detail
 
 /// 2^exponent, as a number with which numbers of type T are compared.
 template <class T, int Exponent>
-inline constexpr auto limit_of = detail::power_of_two<detail::compared_t<T>>(Exponent);
+inline constexpr auto limit_of = detail::power_of_two<xloom::detail::compute_t<T>>(Exponent);
 
 /// Returns |x|; of a complex number, |real| + |imag|.
 template <std::floating_point T>
@@ -10346,7 +10328,8 @@ struct ordered_product {
         return kernel::is_within<-e, e>(result);
     }
 
-    /// True if so with a margin: what begins so, and goes on with results of its own that are so, is safe.
+    /// True if a number is clear: within half of the safe exponents. The product of two clear numbers is
+    /// safe: that of the value before a block and of a result that the block has alone.
     template <class V>
     XLOOM_ALWAYS_INLINE static auto is_clear_start(V const& before)
     {
@@ -10365,7 +10348,7 @@ struct ordered_product {
         return V{} + scalar_of<V>{1};
     }
 
-    /// Returns a total which says that results were not clear.
+    /// Returns a total that is_clear_total rejects, of results that are not all clear.
     template <class V>
     static V unclear(V const&)
     {
@@ -11196,6 +11179,33 @@ void store_narrowed(Stored* to, batch_t<float> const& numbers)
 
 XLOOM_END_FALSE_WARNINGS
 
+// ==== xloom/detail/kernel/with_count.hpp ====
+// A number as a compile-time constant.
+
+namespace xloom::inline XLOOM_ABI::kernel {
+
+/// Calls f with `count` as a compile-time constant. Requires Least <= count <= Most.
+template <std::size_t Least, std::size_t Most, class F>
+XLOOM_ALWAYS_INLINE inline void with_count(std::size_t count, F const& f)
+{
+    if constexpr (Least < Most)
+        if (count < Most)
+            return kernel::with_count<Least, Most - 1>(count, f);
+    f(std::integral_constant<std::size_t, Most>());
+}
+
+/// Calls f with `count` as a compile-time constant if Least <= count <= Most. Returns true if it is called.
+template <std::size_t Least, std::size_t Most, class F>
+XLOOM_ALWAYS_INLINE inline bool with_few(std::size_t count, F const& f)
+{
+    if (count < Least || count > Most)
+        return false;
+    kernel::with_count<Least, Most>(count, f);
+    return true;
+}
+
+} // namespace xloom::inline XLOOM_ABI::kernel
+
 namespace xloom::inline XLOOM_ABI::kernel {
 
 /// A strided matrix of items; omitted if `first` is null. Operands along time have a row for each step.
@@ -11203,6 +11213,12 @@ template <class Item>
 struct item_rows {
     Item* first = nullptr;
     std::ptrdiff_t row = 0, column = 0;
+
+    operator item_rows<Item const>() const
+        requires(!std::is_const_v<Item>)
+    {
+        return {first, row, column};
+    }
 
     Item* at(std::size_t i, std::size_t j) const
     {
@@ -11212,7 +11228,7 @@ struct item_rows {
     /// Returns the rows and columns exchanged; those of an omitted operand are omitted.
     item_rows transposed() const { return {first, column, row}; }
     /// Returns the columns from j on.
-    item_rows from(std::size_t j) const { return {first == nullptr ? first : at(0, j), row, column}; }
+    item_rows from_column(std::size_t j) const { return {first == nullptr ? first : at(0, j), row, column}; }
     /// Returns the rows from i on.
     item_rows from_row(std::size_t i) const { return {first == nullptr ? first : at(i, 0), row, column}; }
     /// Returns the matrix at a distance in items.
@@ -11245,35 +11261,16 @@ void join_columns(
             to[i * N + j] = (from + static_cast<std::ptrdiff_t>(j) * stride)[i];
 }
 
-/// Calls f with `count` as a constant if it is 2, 3 or 4. Returns true if it is.
-template <class F>
-bool with_few(std::size_t count, F const& f)
-{
-    switch (count) {
-    case 2:
-        f(std::integral_constant<std::size_t, 2>());
-        return true;
-    case 3:
-        f(std::integral_constant<std::size_t, 3>());
-        return true;
-    case 4:
-        f(std::integral_constant<std::size_t, 4>());
-        return true;
-    default:
-        return false;
-    }
-}
-
 /// Assigns from[j * from_stride + i] to to[i * to_stride + j], for i < rows and j < columns.
 template <class T>
 void copy_turned(T const* from, std::ptrdiff_t from_stride, T* to, std::ptrdiff_t to_stride, std::size_t rows,
     std::size_t columns)
 {
-    bool const is_done = (from_stride == static_cast<std::ptrdiff_t>(rows) && with_few(rows, [&](auto n) {
-        split_columns<n()>(from, to, to_stride, columns);
-    })) || (to_stride == static_cast<std::ptrdiff_t>(columns) && with_few(columns, [&](auto n) {
-        join_columns<n()>(from, from_stride, to, rows);
-    }));
+    bool const is_done =
+        (from_stride == static_cast<std::ptrdiff_t>(rows) &&
+            with_few<2, 4>(rows, [&](auto n) { split_columns<n()>(from, to, to_stride, columns); })) ||
+        (to_stride == static_cast<std::ptrdiff_t>(columns) &&
+            with_few<2, 4>(columns, [&](auto n) { join_columns<n()>(from, from_stride, to, rows); }));
     if (!is_done)
         copy_transposed(from, from_stride, to, to_stride, columns, rows);
 }
@@ -11481,9 +11478,10 @@ void copy_by_pieces(item_rows<T const> const& from, item_rows<T> const& to, std:
     for (; by_blocks && j + step <= columns; j += step) {
         for (std::size_t i = 0; i < whole; i += length)
             copy(i, j, (std::min)(length, whole - i));
-        copy_matrix(from.from_row(whole).from(j), to.from_row(whole).from(j), rows - whole, step);
+        copy_matrix(
+            from.from_row(whole).from_column(j), to.from_row(whole).from_column(j), rows - whole, step);
     }
-    copy_matrix(from.from(j), to.from(j), rows, columns - j);
+    copy_matrix(from.from_column(j), to.from_column(j), rows, columns - j);
 }
 
 } // namespace detail
@@ -12197,7 +12195,7 @@ struct lane_state {
     template <std::size_t N>
     using held = std::conditional_t<IsArray, std::span<lanes<T, N>>, lanes<T, N>>;
 
-    lane_state from(std::size_t sequence) const { return {items.from(sequence), count}; }
+    lane_state from(std::size_t sequence) const { return {items.from_column(sequence), count}; }
 };
 
 /// An input [N, T], whose rows are steps, or a parameter [N] of each sequence, which is one row.
@@ -12207,7 +12205,7 @@ struct lane_input {
     kernel::item_rows<T const> items;
     bool is_parameter;
 
-    lane_input from(std::size_t sequence) const { return {items.from(sequence), is_parameter}; }
+    lane_input from(std::size_t sequence) const { return {items.from_column(sequence), is_parameter}; }
 };
 
 /// An output [N, T], whose rows are steps.
@@ -12216,7 +12214,7 @@ struct lane_output {
     using item = T;
     kernel::item_rows<T> items;
 
-    lane_output from(std::size_t sequence) const { return {items.from(sequence)}; }
+    lane_output from(std::size_t sequence) const { return {items.from_column(sequence)}; }
 };
 
 template <class X>
@@ -14539,23 +14537,6 @@ void bahdanau_scores(
 //
 // Why functions for narrow panels: only a program that packs them compiles their products.
 
-// ==== xloom/detail/kernel/with_count.hpp ====
-// A number as a compile-time constant.
-
-namespace xloom::inline XLOOM_ABI::kernel {
-
-/// Calls f with `count` as a compile-time constant. Requires Least <= count <= Most.
-template <std::size_t Least, std::size_t Most, class F>
-XLOOM_ALWAYS_INLINE inline void with_count(std::size_t count, F const& f)
-{
-    if constexpr (Least < Most)
-        if (count < Most)
-            return kernel::with_count<Least, Most - 1>(count, f);
-    f(std::integral_constant<std::size_t, Most>());
-}
-
-} // namespace xloom::inline XLOOM_ABI::kernel
-
 namespace xloom::inline XLOOM_ABI::kernel {
 
 /// The width of a panel in batches: 16 registers hold 3 by 4 sums and the factors, 32 hold 4 by 6.
@@ -14594,17 +14575,11 @@ template <class Stored>
     requires requires { &Stored::stored; }
 inline constexpr std::size_t item_depth_of<Stored> = std::tuple_size_v<decltype(Stored::stored)>;
 
-/// Returns the number of items that hold a column, if each holds item_depth numbers of it.
-constexpr std::size_t items_of_depth(std::size_t depth, std::size_t item_depth) noexcept
-{
-    return depth / item_depth + (depth % item_depth == 0 ? 0 : 1);
-}
-
 /// Returns some columns of panels, which begin a panel.
 template <class T, class Stored>
 constexpr panels<T, Stored> columns_of(panels<T, Stored> const& all, column_range columns) noexcept
 {
-    return {all.items + columns.first * items_of_depth(all.depth, item_depth_of<Stored>), all.depth,
+    return {all.items + columns.first * xloom::detail::ceil_div(all.depth, item_depth_of<Stored>), all.depth,
         columns.count, all.scales == nullptr ? nullptr : all.scales + columns.first};
 }
 
@@ -14729,7 +14704,8 @@ void pack_groups(strided_matrix<Item> from, std::size_t columns, panel_writer<T,
     for (std::size_t j = 0; j < columns; ++j) {
         std::size_t const column = first_column + j, offset = column % panel_width<T>,
                           width = columns_of_panel<T>(column - offset, to.columns);
-        Stored* const first = to.items + (column - offset) * items_of_depth(to.depth, together) + offset;
+        Stored* const first =
+            to.items + (column - offset) * xloom::detail::ceil_div(to.depth, together) + offset;
         for (std::size_t k = 0; k < to.depth; ++k)
             first[k / together * width].stored[k % together] = convert(*from.at(k, j), j);
     }
@@ -14757,6 +14733,11 @@ struct row_span {
     T* first;
     std::size_t stride;
 
+    constexpr operator row_span<T const>() const noexcept
+        requires(!std::is_const_v<T>)
+    {
+        return {first, stride};
+    }
     constexpr row_span from(std::size_t row) const noexcept { return {first + row * stride, stride}; }
 };
 
@@ -15014,7 +14995,7 @@ void multiply_tile(Rows a, panels<T, Stored> const& b, std::size_t panel, row_sp
         std::size_t const end = (std::min)(k + chain_length, b.depth);
         add_chain<Count, Batches>(
             a, k, end, b.items + column * b.depth, b.depth * panel_width<T>, scales, start, sums, prefetch);
-        start = {sums.first, sums.stride};
+        start = sums;
     }
     if (b.depth == 0)
         for (std::size_t r = 0; r < Count; ++r)
@@ -15107,20 +15088,35 @@ void multiply_many(std::size_t rows, Rows a, panels<T, Stored> const& b, row_spa
     }
 }
 
-} // namespace detail
-
-/// Computes sums = start + a b for a [rows, b.depth], row_span<T const> or interleaved_rows. start and sums
-/// are [rows, whole batches]; start may be sums, other overlaps are not allowed.
-template <class T, class Rows = row_span<T const>, class Stored>
-void multiply(std::size_t rows, Rows a, panels<T, Stored> const& b, row_span<T const> start, row_span<T> sums,
-    panel_order order = panel_order::forwards) noexcept
+/// The product of any number of rows.
+template <class T, class Rows, class Stored>
+void multiply_rows(std::size_t rows, Rows a, panels<T, Stored> const& b, row_span<T const> start,
+    row_span<T> sums, panel_order order) noexcept
 {
     if (rows == 1)
-        detail::multiply_one(row_span<T const>{a.first, 0}, b, start, sums, order);
+        multiply_one(row_span<T const>{a.first, 0}, b, start, sums, order);
     else
-        detail::multiply_many(rows, a, b, start, sums, order);
+        multiply_many(rows, a, b, start, sums, order);
 }
-/// Computes so the sums of some columns of b, which begin a panel; start and sums begin with the first one.
+
+} // namespace detail
+
+/// Computes sums = start + a b for a [rows, b.depth]. start and sums are [rows, whole batches]; start may be
+/// sums, other overlaps are not allowed.
+template <class T, class Stored>
+void multiply(std::size_t rows, row_span<T const> a, panels<T, Stored> const& b, row_span<T const> start,
+    row_span<T> sums, panel_order order = panel_order::forwards) noexcept
+{
+    detail::multiply_rows(rows, a, b, start, sums, order);
+}
+template <class T, class Stored>
+void multiply(std::size_t rows, interleaved_rows<T> a, panels<T, Stored> const& b, row_span<T const> start,
+    row_span<T> sums, panel_order order = panel_order::forwards) noexcept
+{
+    detail::multiply_rows(rows, a, b, start, sums, order);
+}
+/// Computes sums = start + a b for some columns of b, the first of which begins a panel; start and sums begin
+/// with it.
 template <class T>
 void multiply_columns(std::size_t rows, row_span<T const> a, stored_matrix<T> const& b, column_range columns,
     row_span<T const> start, row_span<T> sums, panel_order order = panel_order::forwards) noexcept
@@ -15262,7 +15258,7 @@ protected:
     void multiply_R(std::size_t rows, std::size_t t, T* sums, Finish const& finish) const
     {
         row_span<T> const all{sums, sums_stride()};
-        multiply_(rows, h_of_all(), p_.R, {all.first, all.stride}, all, order_of_step(t));
+        multiply_(rows, h_of_all(), p_.R, all, all, order_of_step(t));
         for (std::size_t row = 0; row < rows; ++row)
             finish(all.from(row).first, row);
     }
@@ -16054,8 +16050,8 @@ void put_panel_row(T const* row, std::size_t k, panel_writer<T> const& to) noexc
 /// The maximum number of rows that column sums add in one dependency chain.
 inline constexpr std::size_t rows_per_chain = 128;
 
-/// Computes sums[j] += the sum of `value(k, j)` over rows k < `rows`, in the order of k, for columns [begin,
-/// end), whole batches. `partial` is as long as sums.
+/// Adds `rows` rows of numbers to sums, in order, in columns [begin, end), which are whole batches. add(row,
+/// partial) adds those of one row to `partial`, which is as long as sums.
 template <class T, class Add>
 void add_rows(
     std::size_t rows, std::size_t begin, std::size_t end, T* sums, T* partial, Add const& add) noexcept
@@ -16134,8 +16130,7 @@ protected:
     /// Replaces the cotangents of h after step t by the share of those before it that passes through R.
     void multiply_R(std::size_t rows, std::size_t t, row_span<T> ct_sums) const noexcept
     {
-        multiply<T>(rows, row_span<T const>{ct_sums.first, ct_sums.stride}, p_.R, zeros(), ct_h_of_all(),
-            order_of_step(t));
+        multiply<T>(rows, ct_sums, p_.R, zeros(), ct_h_of_all(), order_of_step(t));
     }
 
     /// Calls keep(t, r, factor_h, h before step t) for each row, where the step before is not run backwards
@@ -16416,7 +16411,7 @@ public:
     {
         auto const& p = this->p();
         auto const units = is_plain(p.how) ? plain_lstm_row<T> : general_lstm_row<T>;
-        row_span<T const> const ct_h{this->ct_h(0), p.h_stride()};
+        row_span<T const> const ct_h = this->ct_h_of_all();
         if (p.projects())
             multiply<T>(rows, ct_h, p.projection, this->zeros(), {ct_hidden_, p.gate_stride});
         for (std::size_t r = 0; r < rows; ++r) {
@@ -16745,8 +16740,7 @@ public:
             keep(t, r, factor_attention,
                 before_step(t, r, residuals, parts_.attention, initial, 2 * p_.gate_stride));
         }
-        multiply<T>(rows, row_span<T const>{left.first, left.stride}, p_.W_attention, as_const(zeros_),
-            ct_attention_);
+        multiply<T>(rows, left, p_.W_attention, zeros_, ct_attention_);
     }
 
 private:
@@ -16756,17 +16750,16 @@ private:
         Keep const& keep) const noexcept
     {
         row_span<T> const ct_h = this->ct_h_of_all();
-        row_span<T const> const ct_attention = as_const(ct_attention_);
         if (p_.has_layer) {
-            multiply<T>(rows, ct_attention, p_.AW_h, as_const(ct_h), ct_h);
-            multiply<T>(rows, ct_attention, p_.AW_context, as_const(zeros_), ct_context_);
+            multiply<T>(rows, ct_attention_, p_.AW_h, ct_h, ct_h);
+            multiply<T>(rows, ct_attention_, p_.AW_context, zeros_, ct_context_);
         }
         for (std::size_t r = 0; r < rows; ++r) {
             attend_row(t, r, residuals(t, r));
-            keep(t, r, factor_ct_attention, ct_attention.from(r).first);
+            keep(t, r, factor_ct_attention, ct_attention_.from(r).first);
             keep(t, r, factor_query, ct_query_.from(r).first);
         }
-        multiply<T>(rows, as_const(ct_query_), p_.QW, as_const(ct_h), ct_h);
+        multiply<T>(rows, ct_query_, p_.QW, ct_h, ct_h);
     }
 
     /// Computes the cotangents of a row's query, and adds to those of its memory, keys and V.
@@ -16780,7 +16773,7 @@ private:
             std::fill_n(ct_query_.from(r).first, whole_batches<T>(p_.A), T(0));
             return;
         }
-        multiply<T>(1, row_span<T const>{ct_context, 0}, at.values, as_const(zeros_), {ct_alignment_, 0});
+        multiply<T>(1, {ct_context, 0}, at.values, zeros_, {ct_alignment_, 0});
         if (at.alignments.first != nullptr)
             add_row(at.alignments.first + static_cast<std::ptrdiff_t>(t) * at.alignments_stride,
                 at.alignments.stride, length);
@@ -16808,7 +16801,6 @@ private:
     {
         return whole_batches<T>((std::max)({S, p.C, p.E}));
     }
-    static row_span<T const> as_const(row_span<T> rows) noexcept { return {rows.first, rows.stride}; }
 
     parameters const& p_;
     Row row_;
@@ -18073,7 +18065,7 @@ namespace xloom::inline XLOOM_ABI {
 /// dynamic_bfloat16  bfloat16, and each product rounds the vectors that it takes to bfloat16, too, to
 ///               nearest, ties to even; sums are of floats
 /// block_sparse  full, without the blocks of 8 outputs and 4 inputs that are zeros; all of a matrix of which
-///               more than 7/8 of the blocks are not. The results are those of full, but for the sign of
+///               more than 5/8 of the blocks are not. The results are those of full, but for the sign of
 ///               zeros and for infinite and NaN inputs, which make no NaN of a zero that is not stored
 /// block_sparse_int8  int8 of the same blocks
 ///
@@ -18182,7 +18174,7 @@ void for_each_block(matrix_parts<Item> const& from, F const& f)
 template <class Number>
 block_list& list_of(block_matrix<Number> const& matrix, std::size_t depth, std::size_t block, std::size_t k)
 {
-    return matrix.lists[block / strip_blocks * items_of_depth(depth, block_depth) + k];
+    return matrix.lists[block / strip_blocks * xloom::detail::ceil_div(depth, block_depth) + k];
 }
 
 constexpr std::uint64_t bit_of(std::size_t block) noexcept
@@ -18206,8 +18198,8 @@ template <class Number, class Item, class Convert>
 block_matrix<Number> const* pack_blocks(
     matrix_parts<Item> const& from, std::size_t count, arena<float>& memory, Convert const& convert)
 {
-    std::size_t const lists =
-        items_of_depth(from.packed_columns(), strip_columns) * items_of_depth(from.depth, block_depth);
+    std::size_t const lists = xloom::detail::ceil_div(from.packed_columns(), strip_columns) *
+                              xloom::detail::ceil_div(from.depth, block_depth);
     auto* const matrix = memory.take_as<block_matrix<Number>>(1, 1);
     block_matrix<Number> const to{
         memory.take_as<block_list>(1, lists), memory.take_as<weight_block<Number>>(1, count)};
@@ -18288,7 +18280,8 @@ struct block_row {
 /// Returns the blocks of a strip that have one of its columns [first, end).
 constexpr std::uint64_t mask_of(std::size_t first, std::size_t end) noexcept
 {
-    std::size_t const begin = first / block_columns, count = items_of_depth(end, block_columns) - begin;
+    std::size_t const begin = first / block_columns,
+                      count = xloom::detail::ceil_div(end, block_columns) - begin;
     return (~std::uint64_t{0} >> (strip_blocks - count)) << begin;
 }
 
@@ -18345,7 +18338,7 @@ XLOOM_FLATTEN void multiply_strip(row_span<float const> a, std::size_t depth, bl
                 store_batch(sums.from(r).first + (j - first),
                     add_scaled(start.from(r).first + (j - first), scales.first + scales.stride * (j - first),
                         load_batch(chain[r] + j)));
-        start = {sums.first, sums.stride};
+        start = sums;
     } while (k < depth);
 }
 
@@ -18832,7 +18825,7 @@ template <class Unit>
 constexpr piece_of_depth piece_of(std::size_t begin, std::size_t end) noexcept
 {
     constexpr std::size_t together = item_depth_of<typename Unit::stored>;
-    return {begin / together, items_of_depth(end, together)};
+    return {begin / together, xloom::detail::ceil_div(end, together)};
 }
 
 /// Computes sums = start + a b for `Count` rows, `Batches` batches of columns and a piece of the depth.
@@ -18841,7 +18834,7 @@ void multiply_piece(typename Unit::row const* a, panels<float, typename Unit::st
     std::size_t panel, piece_of_depth piece, row_span<float const> start, row_span<float> sums) noexcept
 {
     constexpr std::size_t together = item_depth_of<typename Unit::stored>;
-    std::size_t const depth = items_of_depth(b.depth, together), column = panel * panel_width<float>,
+    std::size_t const depth = xloom::detail::ceil_div(b.depth, together), column = panel * panel_width<float>,
                       next_panel = depth * panel_width<float>;
     auto const* const first = b.items + column * depth;
     auto const column_of = [&](std::size_t i) { return column + i * batch_size<float>; };
@@ -18895,7 +18888,7 @@ void multiply_rounded_one(row_span<float const> a, panels<float, typename Unit::
             b.columns, order, [&](std::size_t panel, auto batches) {
                 multiply_piece<Unit, 1, batches>(&row, b, panel, piece_of<Unit>(k, end), start, sums);
             });
-        start = {sums.first, sums.stride};
+        start = sums;
     }
 }
 
@@ -18932,7 +18925,7 @@ void multiply_rounded_many(std::size_t rows, row_span<float const> a,
                 });
             });
         }
-        start = {sums.first, sums.stride};
+        start = sums;
     }
 }
 
@@ -19038,7 +19031,7 @@ template <class Stored, class T, class Item>
 stored_matrix<T> pack_panels_of(matrix_parts<Item> const& from, arena<T>& memory)
 {
     std::size_t const columns = from.packed_columns(), depth = from.depth,
-                      rows = items_of_depth(depth, item_depth_of<Stored>);
+                      rows = xloom::detail::ceil_div(depth, item_depth_of<Stored>);
     panel_writer<T, Stored> const to{
         memory.template take_as<Stored>(rows, whole_batches<T>(columns)), depth, columns};
     T const* const scales = pack_scales<Stored>(from, memory);
@@ -19062,8 +19055,8 @@ stored_matrix<float> pack_blocks_of(matrix_parts<Item> const& from, arena<float>
 {
     std::size_t count = 0;
     for_each_block(from, [&](auto&&...) { ++count; });
-    std::size_t const all =
-        items_of_depth(from.packed_columns(), block_columns) * items_of_depth(from.depth, block_depth);
+    std::size_t const all = xloom::detail::ceil_div(from.packed_columns(), block_columns) *
+                            xloom::detail::ceil_div(from.depth, block_depth);
     if (8 * count > 5 * all)
         return pack_panels_of<Number>(from, memory);
     stored_matrix<float> packed;
@@ -19998,7 +19991,7 @@ protected:
                 set_products(r, this->h(row), reset, H);
         }
         if (!is_linear)
-            multiply(rows, {reset_, reset_stride}, p.R_h, {h_sums.first, stride}, h_sums);
+            multiply(rows, {reset_, reset_stride}, p.R_h, h_sums, h_sums);
         for (std::size_t row = 0; row < rows; ++row) {
             T *const z = sums + row * stride, *const next = h_sums.first + row * stride,
                      *const state = this->h(row);
@@ -21641,8 +21634,7 @@ private:
         place where(*this, at);
         for (std::size_t k = begin; k < end; k += tuning::rows_per_product) {
             std::size_t const rows = (std::min)(tuning::rows_per_product, end - k);
-            kernel::row_span<T const> const ct_sums{left_.first + k * left_.stride, left_.stride};
-            kernel::multiply<T>(rows, ct_sums, p_.W, {zeros_, 0}, {memory.sums, step});
+            kernel::multiply<T>(rows, left_.from(k), p_.W, {zeros_, 0}, {memory.sums, step});
             for (std::size_t r = 0; r < rows; ++r) {
                 where.move_to(at.base + k + r);
                 add_to_X(memory.sums + r * step, time(where.t, where.row), rows_[where.row]);
@@ -21677,8 +21669,8 @@ private:
                         auto const& [items, width, is_needed] = factors_[product.factor];
                         kernel::row_span<T> const sums =
                             gradient.sums().from(product.first_row + begin - column.first + first);
-                        kernel::multiply<T>(count, rows, kernel::panels<T>{items, at.rows, width},
-                            {sums.first, sums.stride}, sums);
+                        kernel::multiply<T>(
+                            count, rows, kernel::panels<T>{items, at.rows, width}, sums, sums);
                     }
             });
     }
@@ -21916,8 +21908,7 @@ private:
     {
         std::size_t const length = residuals_.memory_length(n);
         kernel::row_span<T> const keys = ct_keys(n), memory = ct_memory(n);
-        kernel::multiply<T>(length, kernel::row_span<T const>{keys.first, keys.stride}, p_.MW,
-            {memory.first, memory.stride}, memory);
+        kernel::multiply<T>(length, keys, p_.MW, memory, memory);
         if (d_ + 1 != o_.D)
             return;
         for (std::size_t m = 0; m < length; ++m)
@@ -21948,11 +21939,10 @@ private:
                     {item_at(o_.M, n, m, begin), o_.M.stride(2)}, end - begin, {items.from(k).first});
                 kernel::put_panel_row<T>(ct_keys(n).from(m).first, k, {keys, rows, o_.A});
             }
-            kernel::for_each_pack<T>(end - begin, {items.first, items.stride}, rows, pack,
+            kernel::for_each_pack<T>(end - begin, items, rows, pack,
                 [&](std::size_t first, std::size_t count, auto const& packed) {
                     kernel::row_span<T> const sums = ct_MW_.sums().from(begin + first);
-                    kernel::multiply<T>(
-                        count, packed, kernel::panels<T>{keys, rows, o_.A}, {sums.first, sums.stride}, sums);
+                    kernel::multiply<T>(count, packed, kernel::panels<T>{keys, rows, o_.A}, sums, sums);
                 });
         }
         ct_MW_.finish(rows_of_MW);
@@ -22657,7 +22647,7 @@ public:
     void convolve(item_rows<T const> const& weight, item_rows<T const> const& bias, item_rows<T> const& to,
         std::size_t count) const
     {
-        if (!detail::with_few(taps_, [&](auto taps) { convolve_by(taps, weight, bias, to, count); }))
+        if (!kernel::with_few<2, 4>(taps_, [&](auto taps) { convolve_by(taps, weight, bias, to, count); }))
             convolve_by(taps_, weight, bias, to, count);
     }
 
@@ -22762,7 +22752,7 @@ item_rows<T const> loadable(conv_tile<T> const& tile, item_rows<Item const> cons
         if (tile.can_load(from))
             return from;
     copy_or_clear(from, memory, rows, columns);
-    return {memory.first, memory.row, memory.column};
+    return memory;
 }
 
 /// Computes the outputs of `count` channels from `first` on. `tile` has memory for them.
@@ -22773,15 +22763,16 @@ void causal_conv(conv_tile<T> const& tile, conv_inputs<Item> const& in, conv_out
     item_rows<T> const padded = tile.steps();
     std::size_t const history = in.taps - 1;
     std::size_t steps = 0;
-    item_rows<T const> const weight = loadable(tile, in.weight.from(first), tile.weight(), in.taps, count),
-                             bias = loadable(tile, in.bias.from(first), tile.bias(), 1, count);
-    copy_or_clear(in.past_state.from(first), padded, history, count);
+    item_rows<T const> const weight =
+                                 loadable(tile, in.weight.from_column(first), tile.weight(), in.taps, count),
+                             bias = loadable(tile, in.bias.from_column(first), tile.bias(), 1, count);
+    copy_or_clear(in.past_state.from_column(first), padded, history, count);
     for (std::size_t begin = 0; begin < in.steps; begin += tile.capacity()) {
         if (begin != 0)
             tile.advance(steps);
         steps = (std::min)(tile.capacity(), in.steps - begin);
-        copy_matrix(in.input.from_row(begin).from(first), padded.from_row(history), steps, count);
-        item_rows<Item> const output = out.output.from_row(begin).from(first);
+        copy_matrix(in.input.from_row(begin).from_column(first), padded.from_row(history), steps, count);
+        item_rows<Item> const output = out.output.from_row(begin).from_column(first);
         item_rows<T> sums = padded;
         if constexpr (std::is_same_v<Item, T>)
             if (tile.can_store(output))
@@ -22793,7 +22784,7 @@ void causal_conv(conv_tile<T> const& tile, conv_inputs<Item> const& in, conv_out
             copy_matrix(sums, output, steps, count);
     }
     if (out.present_state.first != nullptr)
-        copy_matrix(padded.from_row(steps), out.present_state.from(first), history, count);
+        copy_matrix(padded.from_row(steps), out.present_state.from_column(first), history, count);
 }
 
 } // namespace xloom::inline XLOOM_ABI::kernel
@@ -22849,40 +22840,31 @@ public:
     void add(conv_inputs<Item> const& in, std::size_t first, conv_sequence_cotangents<Item> const& of)
     {
         item_rows<T> const padded = rows_of(padded_);
-        copy_or_clear(in.past_state.from(first), padded, history_, count_);
-        copy_matrix(in.input.from(first), padded.from_row(history_), steps_, count_);
-        copy_or_clear(of.output.from(first), rows_of(ct_sums_).from_row(history_), steps_, count_);
-        for_each_batch([&](std::size_t c) {
+        copy_or_clear(in.past_state.from_column(first), padded, history_, count_);
+        copy_matrix(in.input.from_column(first), padded.from_row(history_), steps_, count_);
+        copy_or_clear(of.output.from_column(first), rows_of(ct_sums_).from_row(history_), steps_, count_);
+        kernel::for_each_batch<T>(count_, [&](std::size_t c) {
             if (in.silu)
                 multiply_by_slopes(c);
             add_to_sums(c);
         });
         copy_or_clear(item_rows<T const>(), padded, steps_, count_);
-        copy_or_clear(of.present_state.from(first), padded.from_row(steps_), history_, count_);
-        for_each_batch([&](std::size_t c) { add_to_padded(c); });
-        item_rows<T const> const ct_padded{padded_, padded.row, 1};
-        add_matrix(ct_padded, of.past_state.from(first), history_, count_);
-        add_matrix(ct_padded.from_row(history_), of.input.from(first), steps_, count_);
+        copy_or_clear(of.present_state.from_column(first), padded.from_row(steps_), history_, count_);
+        kernel::for_each_batch<T>(count_, [&](std::size_t c) { add_to_padded(c); });
+        add_matrix<T>(padded, of.past_state.from_column(first), history_, count_);
+        add_matrix<T>(padded.from_row(history_), of.input.from_column(first), steps_, count_);
     }
 
     /// Adds the sums to the gradients of weight and bias.
     template <class Item>
     void finish(item_rows<Item> const& ct_weight, item_rows<Item> const& ct_bias) const
     {
-        auto const row = static_cast<std::ptrdiff_t>(width_);
-        add_matrix(item_rows<T const>{ct_weight_, row, 1}, ct_weight, history_ + 1, count_);
-        add_matrix(item_rows<T const>{ct_bias_, row, 1}, ct_bias, 1, count_);
+        add_matrix<T>(rows_of(ct_weight_), ct_weight, history_ + 1, count_);
+        add_matrix<T>(rows_of(ct_bias_), ct_bias, 1, count_);
     }
 
 private:
     item_rows<T> rows_of(T* first) const { return {first, static_cast<std::ptrdiff_t>(width_), 1}; }
-
-    template <class F>
-    void for_each_batch(F const& f) const
-    {
-        for (std::size_t c = 0; c < count_; c += batch_size<T>)
-            f(c);
-    }
 
     /// Returns the cotangents in a row, which is that of the sum of step row - history_, 0 out of range.
     T* ct_sum_at(std::size_t row, std::size_t c) const { return ct_sums_ + row * width_ + c; }
@@ -23176,12 +23158,14 @@ private:
             policy, parts, blocks, numbers, size.used(), [&](std::size_t block, kernel::arena<T>& memory) {
                 std::size_t const first = block * width;
                 backward block_of(sizes.L, sizes.k, (std::min)(width, sizes.C - first), memory);
-                block_of.begin(taps_of(call.weight).from(first), vector_row(call.in.bias).from(first));
+                block_of.begin(
+                    taps_of(call.weight).from_column(first), vector_row(call.in.bias).from_column(first));
                 for (std::size_t b = 0; b < sizes.B; ++b)
                     block_of.add(call.sequence(b), first,
                         {steps_of_sequence(from.output, b), steps_of_sequence(from.present_state, b),
                             steps_of_sequence(to.input, b), steps_of_sequence(to.past_state, b)});
-                block_of.finish(taps_of(to.weight).from(first), vector_row(to.bias).from(first));
+                block_of.finish(
+                    taps_of(to.weight).from_column(first), vector_row(to.bias).from_column(first));
             });
     }
 };
@@ -25918,7 +25902,7 @@ public:
 
     /// Writes the offsets of `count` tuples, beginning at position `from`. Returns false and writes nothing
     /// if the rule is bounds::check and one of their indices is out of range.
-    bool operator()(std::size_t from, std::size_t count, std::ptrdiff_t* offsets) const
+    [[nodiscard]] bool operator()(std::size_t from, std::size_t count, std::ptrdiff_t* offsets) const
     {
         std::size_t const first = is_backward_ ? count_ - from - count : from;
         if (!read_(tuples_, first, count, axes_, rule_, offsets))
@@ -25927,6 +25911,21 @@ public:
         if (is_backward_)
             std::reverse(offsets, offsets + count);
         return true;
+    }
+
+    /// Writes the offsets of `count` tuples, beginning at position `from`. Requires, with bounds::check, that
+    /// every index is within its axis.
+    void read_checked(std::size_t from, std::size_t count, std::ptrdiff_t* offsets) const
+    {
+        [[maybe_unused]] bool const are_inside = (*this)(from, count, offsets);
+        assert(are_inside);
+    }
+    /// Returns the offset of the tuple at position `at`. Requires what read_checked requires.
+    std::ptrdiff_t operator[](std::size_t at) const
+    {
+        std::ptrdiff_t offset;
+        read_checked(at, 1, &offset);
+        return offset;
     }
 
     /// Prefetches `count` tuples, beginning at position `from`: where tuples are read block by block, what
@@ -26002,14 +26001,15 @@ private:
     }
 };
 
-/// Calls f(offset, position) for those of tuples `from` .. `to` - 1 that are not dropped, in order.
+/// Calls f(offset, position) for those of tuples `from` .. `to` - 1 that are not dropped, in order. Requires
+/// what offset_reader::read_checked requires.
 template <class F>
 void for_each_indexed(offset_reader const& read, std::size_t from, std::size_t to, F const& f)
 {
     std::array<std::ptrdiff_t, tuning::offsets_per_block> offsets;
     for (std::size_t first = from; first < to; first += tuning::offsets_per_block) {
         std::size_t const size = (std::min)(tuning::offsets_per_block, to - first);
-        read(first, size, offsets.data());
+        read.read_checked(first, size, offsets.data());
         for (std::size_t i = 0; i < size; ++i)
             if (offsets[i] != dropped_offset)
                 f(offsets[i], first + i);
@@ -26058,8 +26058,7 @@ inline std::optional<tuple_pair> find_repeated_in_table(offset_reader const& rea
 {
     std::vector<std::size_t> indexed(slices); // the position of its tuple, counted from 1; 0: none
     for (std::size_t i = 0; i < read.count(); ++i) {
-        std::ptrdiff_t offset;
-        read(i, 1, &offset);
+        std::ptrdiff_t const offset = read[i];
         if (offset == dropped_offset)
             continue;
         std::size_t& earlier = indexed[static_cast<std::size_t>(offset)];
@@ -26088,8 +26087,8 @@ inline std::optional<tuple_pair> find_repeated_by_sorting(offset_reader const& r
 } // namespace detail
 
 /// Returns the first tuple that has the offset of an earlier one, and the earlier one. Requires offsets below
-/// `slices`, or `dropped_offset`. Cost: a number for each slice or, if there are few tuples, two for each
-/// tuple.
+/// `slices`, or `dropped_offset`, and what offset_reader::read_checked requires. Cost: a number for each
+/// slice or, if there are few tuples, two for each tuple.
 inline std::optional<tuple_pair> find_repeated(offset_reader const& read, std::size_t slices)
 {
     bool const are_few = read.count() < slices / 8;
@@ -26097,14 +26096,13 @@ inline std::optional<tuple_pair> find_repeated(offset_reader const& read, std::s
 }
 
 /// Returns the first tuple with an offset less than that of the preceding one, and the preceding one; skips
-/// dropped tuples.
+/// dropped tuples. Requires what offset_reader::read_checked requires.
 inline std::optional<tuple_pair> find_descent(offset_reader const& read)
 {
     std::ptrdiff_t before = dropped_offset;
     std::size_t earlier = 0;
     for (std::size_t i = 0; i < read.count(); ++i) {
-        std::ptrdiff_t offset;
-        read(i, 1, &offset);
+        std::ptrdiff_t const offset = read[i];
         if (offset == dropped_offset)
             continue;
         if (offset < before)
@@ -26308,12 +26306,9 @@ private:
     {
         std::vector<std::string> facts;
         kernel::offset_reader const read = reader();
-        for (std::size_t const number : {pair.earlier, pair.later}) {
-            std::ptrdiff_t slice;
-            read(number, 1, &slice);
+        for (std::size_t const number : {pair.earlier, pair.later})
             facts.push_back(concat("indices", unravel(number, front()), " names slice ",
-                unravel(static_cast<std::size_t>(slice), outer_dims())));
-        }
+                unravel(static_cast<std::size_t>(read[number]), outer_dims())));
         return join(facts);
     }
 
@@ -26563,7 +26558,7 @@ struct owned_updates {
 /// updates of a sample.
 class slice_owners {
 public:
-    /// Requires at least one update.
+    /// Requires at least one update, and what offset_reader::read_checked requires.
     slice_owners(std::size_t neighbourhood, std::size_t owners, offset_reader const& read) : owners_(owners)
     {
         while (std::size_t{1} << shift_ < neighbourhood)
@@ -26573,8 +26568,7 @@ public:
             read.count() / 8 * 5 | 1; // not a multiple of a likely period of the indices
         std::array<std::size_t, groups> sizes{};
         for (std::size_t i = 0; i < samples; ++i) {
-            std::ptrdiff_t offset;
-            read(i * distance % read.count(), 1, &offset);
+            std::ptrdiff_t const offset = read[i * distance % read.count()];
             if (offset != dropped_offset)
                 ++sizes[group_of(offset)];
         }
@@ -26713,23 +26707,16 @@ struct contiguous_slices {
     template <class Updates, class T, class Reduce>
     void operator()(Updates const& updates, T* data, T const* values, Reduce& reduce) const
     {
-        switch (size == stride ? size : 0) {
-        case 1:
-            return apply<1>(updates, data, values, reduce);
-        case 2:
-            return apply<2>(updates, data, values, reduce);
-        case 3:
-            return apply<3>(updates, data, values, reduce);
-        case 4:
-            return apply<4>(updates, data, values, reduce);
-        default:
-            updates.for_each([&, count = size, distance = stride](std::ptrdiff_t offset, std::size_t number) {
+        auto const apply = [&](auto count, auto distance) {
+            updates.for_each([&, count, distance](std::ptrdiff_t offset, std::size_t number) {
                 T* __restrict const slice = data + offset;
                 T const* __restrict const update = values + number * distance;
                 for (std::size_t i = 0; i < count; ++i)
                     slice[i] = static_cast<T>(reduce(std::move(slice[i]), update[i]));
             });
-        }
+        };
+        if (size != stride || !kernel::with_few<1, 4>(size, [&](auto count) { apply(count, count); }))
+            apply(size, stride);
     }
 
     /// Applies updates that are broadcast. Requires one item or contiguous items in each.
@@ -26762,17 +26749,6 @@ private:
     /// An item that a loop reads again and again: kept in a register if that costs no copy of its memory.
     template <class T>
     using one_value = std::conditional_t<std::is_trivially_copyable_v<T>, T const, T const&>;
-
-    template <std::size_t Size, class Updates, class T, class Reduce>
-    static void apply(Updates const& updates, T* data, T const* values, Reduce& reduce)
-    {
-        updates.for_each([&](std::ptrdiff_t offset, std::size_t number) {
-            T* __restrict const slice = data + offset;
-            T const* __restrict const update = values + number * Size;
-            for (std::size_t i = 0; i < Size; ++i)
-                slice[i] = static_cast<T>(reduce(std::move(slice[i]), update[i]));
-        });
-    }
 };
 
 /// A function object that applies updates to slices of `size` elements with any strides.
@@ -26909,18 +26885,17 @@ bool scatter_nd(offset_reader const& read, std::size_t from, std::size_t to, T* 
 
 namespace xloom::inline XLOOM_ABI::detail {
 
-/// Returns the begin of a part, advanced so that no run of equal offsets is split. Requires sorted tuples.
+/// Returns the begin of a part, advanced so that no run of equal offsets is split. Requires sorted tuples,
+/// and what offset_reader::read_checked requires.
 inline std::size_t begin_of_run(kernel::offset_reader const& read, std::size_t begin)
 {
     if (begin == 0 || begin == read.count())
         return begin;
-    std::ptrdiff_t before, offset;
-    read(begin - 1, 1, &before);
+    std::ptrdiff_t const before = read[begin - 1];
     std::size_t end = read.count();
     while (begin < end) {
         std::size_t const middle = begin + (end - begin) / 2;
-        read(middle, 1, &offset);
-        if (offset == before)
+        if (read[middle] == before)
             begin = middle + 1;
         else
             end = middle;
@@ -27529,8 +27504,7 @@ public:
             }
         }
         if (!is_linear) {
-            multiply<T>(rows, row_span<T const>{ct_sums.first, ct_sums.stride}, p.R_h, this->zeros(),
-                {ct_reset_, width});
+            multiply<T>(rows, ct_sums, p.R_h, this->zeros(), {ct_reset_, width});
             for (std::size_t r = 0; r < rows; ++r) {
                 T const *const ct = ct_reset_ + r * width, *const reset = reset_ + r * 2 * width;
                 T* const ct_r = ct_sums.from(r).first + 2 * width;
@@ -27541,8 +27515,7 @@ public:
             }
         }
         row_span<T> const ct_h = this->ct_h_of_all();
-        multiply<T>(rows, row_span<T const>{ct_sums.first + width, ct_sums.stride}, p.R,
-            {ct_h.first, ct_h.stride}, ct_h, order_of_step(t));
+        multiply<T>(rows, {ct_sums.first + width, ct_sums.stride}, p.R, ct_h, ct_h, order_of_step(t));
     }
 
     /// Returns at once: a step keeps its own factors.
@@ -28661,6 +28634,12 @@ struct state_rows {
     T* first;
     std::ptrdiff_t stride;
 
+    operator state_rows<T const>() const
+        requires(!std::is_const_v<T>)
+    {
+        return {first, stride};
+    }
+
     T* operator[](std::size_t key) const { return first + static_cast<std::ptrdiff_t>(key) * stride; }
 };
 
@@ -28906,7 +28885,7 @@ private:
             for (std::size_t d = 0; d < head_.keys; ++d)
                 store_columns<T, Batches>(
                     load_columns<T, Batches>(head_.past_state, d, of.column, of.count), panel[d]);
-        run_tokens<Batches, T>(of, {head_.keys, {panel.first, panel.stride}, panel});
+        run_tokens<Batches, T>(of, {head_.keys, panel, panel});
         if (of.begin + of.tokens == head_.tokens && head_.present_state.first != nullptr)
             for (std::size_t d = 0; d < head_.keys; ++d)
                 store_columns<T, Batches>(
@@ -28953,8 +28932,7 @@ private:
         auto const sums = panel.update_and_read(tokens, values);
         for (std::size_t i = 0; i < Tokens; ++i)
             write(of, first + i, 0, sums[i]);
-        attention_panel<T, Stored, Batches, Decays> const after{
-            panel.keys, {panel.to.first, panel.to.stride}, panel.to};
+        attention_panel<T, Stored, Batches, Decays> const after{panel.keys, panel.to, panel.to};
         for (std::size_t q = 1; q < head_.queries; ++q)
             write(of, first, q, after.read(tokens[0].queries + q * tokens_.width()));
     }
@@ -28970,7 +28948,7 @@ private:
             auto const sums = i == 0 ? panel.template update_before_read<false>(token, value, token)
                                      : panel.template update_before_read<true>(tokens_[i - 1], value, token);
             if (i != 0)
-                panel.from = {panel.to.first, panel.to.stride};
+                panel.from = panel.to;
             auto const given = load_columns<T, Batches>(head_.value, of.begin + i, of.column, of.count);
             for (std::size_t j = 0; j < Batches; ++j)
                 value[j] = V(token.beta) * (given[j] - sums.by_key[j]);
@@ -29143,7 +29121,7 @@ private:
         for_each_panel(0, 0, [&](auto batches, attention_work const& of) {
             auto const panel = panel_of<batches()>(ct_state_, of);
             for (std::size_t d = 0; d < head_.keys; ++d)
-                add_row(panel[d], of_.ct_past_state.from(of.column), d, of.count);
+                add_row(panel[d], of_.ct_past_state.from_column(of.column), d, of.count);
         });
     }
 
@@ -29192,7 +29170,7 @@ private:
     template <std::size_t Batches>
     void go_forward(attention_work const& of, state_rows<T> const& state, std::size_t next) const
     {
-        attention_panel<T, T, Batches, Decays> panel{head_.keys, {state.first, state.stride}, state};
+        attention_panel<T, T, Batches, Decays> panel{head_.keys, state, state};
         panel_columns<T, Batches> added{};
         for (std::size_t i = 0; i < of.tokens; ++i) {
             attention_token<T> const token = tokens_[i];
@@ -30280,7 +30258,7 @@ struct compose {
         return kernel::both(kernel::is_decay(x.a), kernel::is_at_most<safe_exponent<scalar_of<V>>>(x.b));
     }
 
-    /// The same: results are safe without a margin, whatever they are.
+    /// True if the value before a block, or an element, is clear: if it is safe, as results do not matter.
     template <rounded_number V>
     XLOOM_ALWAYS_INLINE static auto is_clear_start(affine_map<V> const& before)
     {
@@ -30292,7 +30270,7 @@ struct compose {
         return is_safe(x, x);
     }
 
-    /// Returns a total which says that elements were not clear.
+    /// Returns a total that is_clear_total rejects, of elements that are not all clear.
     template <rounded_number V>
     static affine_map<V> unclear(affine_map<V> const&)
     {
@@ -35916,35 +35894,18 @@ struct copy_contiguous_slices {
     template <class Slices, class T>
     void operator()(Slices const& slices, T const* data, T* output) const
     {
-        switch (size) {
-        case 1:
+        if (size == 1)
             return kernel::copy_items(slices, data, output);
-        case 2:
-            return copy<2>(slices, data, output);
-        case 3:
-            return copy<3>(slices, data, output);
-        case 4:
-            return copy<4>(slices, data, output);
-        default:
-            slices.for_each([=, count = size](std::ptrdiff_t offset, std::size_t number) {
+        auto const copy = [&](auto count) {
+            slices.for_each([=](std::ptrdiff_t offset, std::size_t number) {
                 T const* __restrict const from = data + offset;
                 T* __restrict const to = output + number * count;
                 for (std::size_t i = 0; i < count; ++i)
                     to[i] = from[i];
             });
-        }
-    }
-
-private:
-    template <std::size_t Size, class Slices, class T>
-    static void copy(Slices const& slices, T const* data, T* output)
-    {
-        slices.for_each([=](std::ptrdiff_t offset, std::size_t number) {
-            T const* __restrict const from = data + offset;
-            T* __restrict const to = output + number * Size;
-            for (std::size_t i = 0; i < Size; ++i)
-                to[i] = from[i];
-        });
+        };
+        if (!kernel::with_few<2, 4>(size, copy))
+            copy(size);
     }
 };
 
@@ -36235,10 +36196,6 @@ constexpr bool is_tied(T const& a, T const& b)
                is_nan_b = static_cast<bool>(b != b);
     return (are_equal | (is_nan_a & is_nan_b)) != 0; // no branch, which could not be predicted
 }
-
-/// The type in which products of T are computed: float for storage floats.
-template <class T>
-using product_t = std::conditional_t<xloom::detail::is_small_float<T>, float, T>;
 
 /// Writes ct / count for items `from` .. `to` - 1 of contiguous slices of `size` items; `more` is added to
 /// the count of each slice, and a count of 0 is taken as 1. `output` may be `ct`. Allocates nothing.
@@ -36828,7 +36785,7 @@ void run_mean_vjp(slice_index<Index> const& index, scatter_vjp_call<T, Store> co
 template <class T, class Store, class Policy>
 void run_mul_vjp(scatter_vjp_call<T, Store> const& at, Policy const& policy)
 {
-    using product = kernel::product_t<T>;
+    using product = compute_t<T>;
     std::size_t const items = at.slices * at.size;
     std::optional<indexed_slice_sets> replaced;
     if (at.ct_data != nullptr && at.old == nullptr)
@@ -37588,7 +37545,7 @@ private:
     void add(V const& values, item_rows<Item> const& rows, std::size_t t) const
     {
         if (rows.first != nullptr)
-            channels_.store(channels_.load({rows.first, rows.row, rows.column}, t) + values, rows, t);
+            channels_.store(channels_.load(rows, t) + values, rows, t);
     }
 
     /// Goes back from the states after step t, the i-th of its segment, to those before it.
@@ -37953,9 +37910,10 @@ private:
                 add(own.ct_D, total.ct_D, count);
                 add(own.ct_delta_bias, total.ct_delta_bias, count);
             }
-            kernel::add_matrix(sum_rows(total.ct_A, total.channels), ct_A.from(first), sizes_.S, count);
-            kernel::add_matrix(sum_rows(total.ct_D, 0), ct_D.from(first), 1, count);
-            kernel::add_matrix(sum_rows(total.ct_delta_bias, 0), ct_delta_bias.from(first), 1, count);
+            kernel::add_matrix(
+                sum_rows(total.ct_A, total.channels), ct_A.from_column(first), sizes_.S, count);
+            kernel::add_matrix(sum_rows(total.ct_D, 0), ct_D.from_column(first), 1, count);
+            kernel::add_matrix(sum_rows(total.ct_delta_bias, 0), ct_delta_bias.from_column(first), 1, count);
         }
     }
 
@@ -41411,12 +41369,20 @@ constexpr dim dim_of(partial_type const& type, std::size_t axis)
     return type.shape()[axis];
 }
 
-/// Returns the known one of two dimensions that must be equal.
-constexpr dim either(dim const& a, dim const& b)
+/// Merges what query, key and value say of an axis that they have in common.
+constexpr dim merge_axis(
+    linear_attention_input_types const& inputs, std::size_t axis, std::string_view meaning)
 {
-    if (a.has_value() || b.is_unknown())
-        return a;
-    return b;
+    dim shared = unknown;
+    for (partial_type const* type : {&inputs.query, &inputs.key, &inputs.value}) {
+        dim const size = dim_of(*type, axis);
+        if (find_conflict(shared, size) != conflict::none)
+            fail<shape_error>("xloom::infer_linear_attention: query, key and value must agree on the ",
+                meaning, ", but query is ", inputs.query, ", key is ", inputs.key, " and value is ",
+                inputs.value, ". Give operands of one ", meaning, ".");
+        shared = merge_dim(shared, size);
+    }
+    return shared;
 }
 
 /// Returns the width of each of `heads` heads in the last dimension of an operand.
@@ -41431,6 +41397,31 @@ constexpr dim width_of_heads(
             " must be a multiple of ", attribute, " = ", heads, ", but ", operand, " is ", type,
             ". Correct one of them.");
     return width.value() / heads;
+}
+
+/// Returns d_k, the width of the heads of query and key.
+constexpr dim merge_key_width(
+    linear_attention_input_types const& inputs, std::int64_t q_heads, std::int64_t kv_heads)
+{
+    dim const of_query = width_of_heads("query", inputs.query, "q_num_heads", q_heads);
+    dim const of_key = width_of_heads("key", inputs.key, "kv_num_heads", kv_heads);
+    if (find_conflict(of_query, of_key) != conflict::none)
+        fail<shape_error>(
+            "xloom::infer_linear_attention: the heads of query and key must have one width, but query is ",
+            inputs.query, " with q_num_heads = ", q_heads, " and key is ", inputs.key,
+            " with kv_num_heads = ", kv_heads, ". Correct one of them.");
+    return merge_dim(of_query, of_key);
+}
+
+/// Returns C, the number of channels of input and weight.
+constexpr dim merge_channels(causal_conv_input_types const& inputs)
+{
+    dim const of_input = dim_of(inputs.input, 1), of_weight = dim_of(inputs.weight, 0);
+    if (find_conflict(of_input, of_weight) != conflict::none)
+        fail<shape_error>(
+            "xloom::infer_causal_conv: weight must have a row for each channel of input, but input is ",
+            inputs.input, " and weight is ", inputs.weight, ". Correct one of them.");
+    return merge_dim(of_input, of_weight);
 }
 
 /// Requires that the last dimension of decay or beta is one of two numbers, if all are known.
@@ -41457,14 +41448,15 @@ struct linear_attention_types {
 ///     output = merge_type(query.with_shape([B, T, q_num_heads d_v]), declared.output)
 ///     present_state = merge_type(past_state.with_shape([B, kv_num_heads, d_k, d_v]), declared.present_state)
 ///
-/// Shapes    query [B, T, q_num_heads d_k], key [B, T, kv_num_heads d_k], value [B, T, kv_num_heads d_v]; B,
-///           T, d_k and d_v are unknown where no input tells them.
+/// Shapes    query [B, T, q_num_heads d_k], key [B, T, kv_num_heads d_k], value [B, T, kv_num_heads d_v]. A
+///           size that no input gives is unknown.
 /// Types     present_state has the element type of past_state, without it that of query.
 /// Options   linear_attention_attributes.
 /// Errors    option_error: a number of heads below 1, or query heads that are no multiple of the others.
 ///           type_error: query is not a tensor of a known element type; kind or element type of a declared
-///           output. shape_error: a rank other than 3; a last dimension that heads do not divide; a last
-///           dimension of decay or beta that is neither reading; rank or dimension of a declared output.
+///           output. shape_error: a rank other than 3; a last dimension that heads do not divide; B, T or
+///           d_k of query, key and value that differ; a last dimension of decay or beta that is neither
+///           reading; rank or dimension of a declared output.
 /// Source    ONNX LinearAttention-27.
 /// Example
 /// ```cpp
@@ -41489,24 +41481,18 @@ constexpr linear_attention_types infer_linear_attention(detail::linear_attention
     detail::check_three_axes(function, "value", inputs.value);
     detail::check_three_axes(function, "decay", inputs.decay);
     detail::check_three_axes(function, "beta", inputs.beta);
-    dim const of_query = detail::width_of_heads("query", inputs.query, "q_num_heads", q_heads);
-    dim const of_key = detail::width_of_heads("key", inputs.key, "kv_num_heads", kv_heads);
-    dim const keys = detail::either(of_query, of_key);
+    dim const keys = detail::merge_key_width(inputs, q_heads, kv_heads);
     dim const values = detail::width_of_heads("value", inputs.value, "kv_num_heads", kv_heads);
     detail::check_last_dim(
         "decay", inputs.decay, kv_heads, keys.has_value() ? dim(kv_heads * keys.value()) : unknown);
     detail::check_last_dim("beta", inputs.beta, kv_heads, 1);
-    auto const dim_of_inputs = [&](std::size_t axis) {
-        return detail::either(
-            detail::either(detail::dim_of(inputs.query, axis), detail::dim_of(inputs.key, axis)),
-            detail::dim_of(inputs.value, axis));
-    };
-    dim const B = dim_of_inputs(0), width = values.has_value() ? dim(q_heads * values.value()) : unknown;
+    dim const B = detail::merge_axis(inputs, 0, "batch size"),
+              T = detail::merge_axis(inputs, 1, "sequence length"),
+              width = values.has_value() ? dim(q_heads * values.value()) : unknown;
     bool const has_state =
         inputs.past_state.is_tensor() && inputs.past_state.element() != element_type::undefined;
     partial_type const& state = has_state ? inputs.past_state : inputs.query;
-    return {detail::merge_type(
-                {function, "output"}, inputs.query.with_shape({B, dim_of_inputs(1), width}), declared.output),
+    return {detail::merge_type({function, "output"}, inputs.query.with_shape({B, T, width}), declared.output),
         detail::merge_type({function, "present_state"}, state.with_shape({B, kv_heads, keys, values}),
             declared.present_state)};
 }
@@ -41522,9 +41508,10 @@ struct causal_conv_types {
 ///     output = merge_type(input, declared.output)
 ///     present_state = merge_type(input.with_shape([B, C, k - 1]), declared.present_state)
 ///
-/// Shapes    input [B, C, L], weight [C, 1, k]. Where no input tells them, B, C and k - 1 are unknown.
+/// Shapes    input [B, C, L], weight [C, 1, k]. A size that no input gives is unknown.
 /// Errors    type_error: input is not a tensor of a known element type; kind or element type of a declared
-///           output. shape_error: a rank other than 3; k < 1; rank or dimension of a declared output.
+///           output. shape_error: a rank other than 3; k < 1; C of input and weight that differ; rank or
+///           dimension of a declared output.
 /// Source    ONNX CausalConvWithState-27.
 /// Example
 /// ```cpp
@@ -41544,7 +41531,7 @@ constexpr causal_conv_types infer_causal_conv(
         detail::fail<shape_error>(
             "xloom::infer_causal_conv: weight must have at least one tap, but weight is ", inputs.weight,
             ". Give it weights.");
-    dim const C = detail::either(detail::dim_of(inputs.input, 1), detail::dim_of(inputs.weight, 0)),
+    dim const C = detail::merge_channels(inputs),
               state = taps.has_value() ? dim(taps.value() - 1) : detail::dim_of(inputs.past_state, 2);
     dim const B = detail::dim_of(inputs.input, 0), L = detail::dim_of(inputs.input, 2);
     return {detail::merge_type({function, "output"}, inputs.input.with_shape({B, C, L}), declared.output),
@@ -41790,11 +41777,10 @@ constexpr void check_sequences(std::string_view function, partial_type const& X,
 
 /// Infers the outputs by the rule of the newest version, which reads X and three attributes only.
 constexpr recurrent_outputs infer_recurrent(std::string_view function, partial_type const& X,
-    std::optional<direction> const& walked, std::optional<std::int64_t> const& hidden_size,
-    bool is_batch_first)
+    std::optional<direction> const& dir, std::optional<std::int64_t> const& hidden_size, bool is_batch_first)
 {
     check_sequences(function, X, is_batch_first);
-    dim const D = walked ? dim(direction_count(*walked)) : unknown;
+    dim const D = dir ? dim(direction_count(*dir)) : unknown;
     dim const H = hidden_size.value_or(0) > 0 ? dim(*hidden_size) : unknown;
     bool const is_known = X.shape().has_rank();
     dim const T = is_known ? X.shape()[is_batch_first ? 1 : 0] : unknown;
@@ -42259,11 +42245,11 @@ XLOOM_LIST_CONSTEXPR type_list scan_outputs(type_list inferred, type_list const&
 ///           scalar.
 /// Options   opset (latest_opset).  num_scan_inputs: required.  scan_input_axes, scan_output_axes (axis 0 for
 ///           all): not read by Scan-8.
-/// Errors    shape_error: an axis outside its rank; lengths or batch sizes that differ; a state that changes
-///           its shape; an output over max_rank; rank or dimension of a declared output. type_error: more
-///           states than outputs, no sequence_lens, the body's number of outputs; an input or body output
-///           that is not a tensor; an undefined element type of a state; kind or element type of a declared
-///           output. option_error: the opset; num_scan_inputs; numbers of axes.
+/// Errors    shape_error: an axis that a tensor does not have; lengths or batch sizes that differ; a state
+///           that changes its shape; an output over max_rank; rank or dimension of a declared output.
+///           type_error: more states than outputs, no sequence_lens, the body's number of outputs; an input
+///           or body output that is not a tensor; an undefined element type of a state; kind or element type
+///           of a declared output. option_error: the opset; num_scan_inputs; numbers of axes.
 /// Differs   from ONNX: every error is reported; ONNX's default mode suppresses it. In Scan-8, too, there
 ///           must be an output for each state. The states of Scan-8 must have the scan inputs' batch size,
 ///           even if the body returns no shapes for them.

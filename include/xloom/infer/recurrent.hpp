@@ -74,11 +74,10 @@ constexpr void check_sequences(std::string_view function, partial_type const& X,
 
 /// Infers the outputs by the rule of the newest version, which reads X and three attributes only.
 constexpr recurrent_outputs infer_recurrent(std::string_view function, partial_type const& X,
-    std::optional<direction> const& walked, std::optional<std::int64_t> const& hidden_size,
-    bool is_batch_first)
+    std::optional<direction> const& dir, std::optional<std::int64_t> const& hidden_size, bool is_batch_first)
 {
     check_sequences(function, X, is_batch_first);
-    dim const D = walked ? dim(direction_count(*walked)) : unknown;
+    dim const D = dir ? dim(direction_count(*dir)) : unknown;
     dim const H = hidden_size.value_or(0) > 0 ? dim(*hidden_size) : unknown;
     bool const is_known = X.shape().has_rank();
     dim const T = is_known ? X.shape()[is_batch_first ? 1 : 0] : unknown;

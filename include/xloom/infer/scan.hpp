@@ -288,11 +288,11 @@ XLOOM_LIST_CONSTEXPR type_list scan_outputs(type_list inferred, type_list const&
 ///           scalar.
 /// Options   opset (latest_opset).  num_scan_inputs: required.  scan_input_axes, scan_output_axes (axis 0 for
 ///           all): not read by Scan-8.
-/// Errors    shape_error: an axis outside its rank; lengths or batch sizes that differ; a state that changes
-///           its shape; an output over max_rank; rank or dimension of a declared output. type_error: more
-///           states than outputs, no sequence_lens, the body's number of outputs; an input or body output
-///           that is not a tensor; an undefined element type of a state; kind or element type of a declared
-///           output. option_error: the opset; num_scan_inputs; numbers of axes.
+/// Errors    shape_error: an axis that a tensor does not have; lengths or batch sizes that differ; a state
+///           that changes its shape; an output over max_rank; rank or dimension of a declared output.
+///           type_error: more states than outputs, no sequence_lens, the body's number of outputs; an input
+///           or body output that is not a tensor; an undefined element type of a state; kind or element type
+///           of a declared output. option_error: the opset; num_scan_inputs; numbers of axes.
 /// Differs   from ONNX: every error is reported; ONNX's default mode suppresses it. In Scan-8, too, there
 ///           must be an output for each state. The states of Scan-8 must have the scan inputs' batch size,
 ///           even if the body returns no shapes for them.

@@ -147,11 +147,11 @@ TEST_CASE("item_rows: parts and transpositions, also of an omitted matrix")
 {
     std::vector<int> const items = {0, 1, 2, 3, 4, 5};
     xloom::kernel::item_rows<int const> const all{items.data(), 3, 1};
-    CHECK(*all.from(1).at(1, 0) == 4);
+    CHECK(*all.from_column(1).at(1, 0) == 4);
     CHECK(*all.from_row(1).at(0, 2) == 5);
     CHECK(*all.transposed().at(2, 1) == 5);
     xloom::kernel::item_rows<int const> const omitted{};
-    CHECK(omitted.from(1).first == nullptr);
+    CHECK(omitted.from_column(1).first == nullptr);
     CHECK(omitted.from_row(1).first == nullptr);
     CHECK(omitted.transposed().first == nullptr);
 }

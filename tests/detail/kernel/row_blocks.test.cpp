@@ -52,4 +52,18 @@ TEST_CASE("with_count: the number as a constant")
     }
 }
 
+TEST_CASE("with_few: the number as a constant if it is one of a few")
+{
+    for (std::size_t count = 0; count <= 6; ++count) {
+        CAPTURE(count);
+        std::size_t found = 0;
+        bool const is_called = with_few<2, 4>(count, [&](auto constant) {
+            static_assert(constant >= 2 && constant <= 4);
+            found += constant;
+        });
+        CHECK(is_called == (count >= 2 && count <= 4));
+        CHECK(found == (is_called ? count : 0));
+    }
+}
+
 } // namespace kernel_row_blocks_test

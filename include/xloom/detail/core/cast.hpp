@@ -71,7 +71,7 @@ inline constexpr bool is_small_float = false;
 template <element_type Element>
 inline constexpr bool is_small_float<small_float<Element>> = true;
 
-/// The type in which recurrences and activations of Items are computed: float for storage floats, else Item.
+/// The type in which Items are computed and compared: float for storage floats, else Item.
 template <class Item>
 using compute_t = std::conditional_t<is_small_float<Item>, float, Item>;
 

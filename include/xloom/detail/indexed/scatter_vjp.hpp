@@ -10,6 +10,7 @@
 
 #include <xloom/detail/check/indexed_vjp.hpp>
 #include <xloom/detail/core/aligned_vector.hpp>
+#include <xloom/detail/core/cast.hpp>
 #include <xloom/detail/core/tuning.hpp>
 #include <xloom/detail/indexed/gather.hpp>
 #include <xloom/detail/indexed/gradient_output.hpp>
@@ -255,7 +256,7 @@ void run_mean_vjp(slice_index<Index> const& index, scatter_vjp_call<T, Store> co
 template <class T, class Store, class Policy>
 void run_mul_vjp(scatter_vjp_call<T, Store> const& at, Policy const& policy)
 {
-    using product = kernel::product_t<T>;
+    using product = compute_t<T>;
     std::size_t const items = at.slices * at.size;
     std::optional<indexed_slice_sets> replaced;
     if (at.ct_data != nullptr && at.old == nullptr)

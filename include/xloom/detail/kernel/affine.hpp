@@ -77,7 +77,7 @@ struct compose {
         return kernel::both(kernel::is_decay(x.a), kernel::is_at_most<safe_exponent<scalar_of<V>>>(x.b));
     }
 
-    /// The same: results are safe without a margin, whatever they are.
+    /// True if the value before a block, or an element, is clear: if it is safe, as results do not matter.
     template <rounded_number V>
     XLOOM_ALWAYS_INLINE static auto is_clear_start(affine_map<V> const& before)
     {
@@ -89,7 +89,7 @@ struct compose {
         return is_safe(x, x);
     }
 
-    /// Returns a total which says that elements were not clear.
+    /// Returns a total that is_clear_total rejects, of elements that are not all clear.
     template <rounded_number V>
     static affine_map<V> unclear(affine_map<V> const&)
     {

@@ -289,8 +289,7 @@ public:
             keep(t, r, factor_attention,
                 before_step(t, r, residuals, parts_.attention, initial, 2 * p_.gate_stride));
         }
-        multiply<T>(rows, row_span<T const>{left.first, left.stride}, p_.W_attention, as_const(zeros_),
-            ct_attention_);
+        multiply<T>(rows, left, p_.W_attention, zeros_, ct_attention_);
     }
 
 private:
@@ -300,17 +299,16 @@ private:
         Keep const& keep) const noexcept
     {
         row_span<T> const ct_h = this->ct_h_of_all();
-        row_span<T const> const ct_attention = as_const(ct_attention_);
         if (p_.has_layer) {
-            multiply<T>(rows, ct_attention, p_.AW_h, as_const(ct_h), ct_h);
-            multiply<T>(rows, ct_attention, p_.AW_context, as_const(zeros_), ct_context_);
+            multiply<T>(rows, ct_attention_, p_.AW_h, ct_h, ct_h);
+            multiply<T>(rows, ct_attention_, p_.AW_context, zeros_, ct_context_);
         }
         for (std::size_t r = 0; r < rows; ++r) {
             attend_row(t, r, residuals(t, r));
-            keep(t, r, factor_ct_attention, ct_attention.from(r).first);
+            keep(t, r, factor_ct_attention, ct_attention_.from(r).first);
             keep(t, r, factor_query, ct_query_.from(r).first);
         }
-        multiply<T>(rows, as_const(ct_query_), p_.QW, as_const(ct_h), ct_h);
+        multiply<T>(rows, ct_query_, p_.QW, ct_h, ct_h);
     }
 
     /// Computes the cotangents of a row's query, and adds to those of its memory, keys and V.
@@ -324,7 +322,7 @@ private:
             std::fill_n(ct_query_.from(r).first, whole_batches<T>(p_.A), T(0));
             return;
         }
-        multiply<T>(1, row_span<T const>{ct_context, 0}, at.values, as_const(zeros_), {ct_alignment_, 0});
+        multiply<T>(1, {ct_context, 0}, at.values, zeros_, {ct_alignment_, 0});
         if (at.alignments.first != nullptr)
             add_row(at.alignments.first + static_cast<std::ptrdiff_t>(t) * at.alignments_stride,
                 at.alignments.stride, length);
@@ -352,7 +350,6 @@ private:
     {
         return whole_batches<T>((std::max)({S, p.C, p.E}));
     }
-    static row_span<T const> as_const(row_span<T> rows) noexcept { return {rows.first, rows.stride}; }
 
     parameters const& p_;
     Row row_;

@@ -3,7 +3,6 @@
 // wrong.
 
 #include <cmath>
-#include <cstddef>
 #include <cstdint>
 #include <type_traits>
 
@@ -21,25 +20,6 @@ T first_item(std::type_identity_t<batch_t<T>> const& batch)
     T items[batch_size<T>];
     store_batch(items, batch);
     return items[0];
-}
-
-/// Returns f of the items of batches, one by one.
-template <class F, class V, class... Vs>
-    requires(is_batch<V>)
-V item_by_item(F const& f, V const& first, Vs const&... others)
-{
-    constexpr std::size_t size = V::size;
-    batch_item_t<V> x[1 + sizeof...(Vs)][size];
-    store_batch(x[0], first);
-    std::size_t n = 1;
-    (store_batch(x[n++], others), ...);
-    for (std::size_t i = 0; i < size; ++i) {
-        if constexpr (sizeof...(Vs) == 0)
-            x[0][i] = f(x[0][i]);
-        else
-            x[0][i] = f(x[0][i], x[1][i]);
-    }
-    return load_batch(x[0]);
 }
 
 namespace detail {

@@ -11,6 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include <xloom/detail/core/ceil.hpp>
 #include <xloom/detail/core/compiler.hpp>
 #include <xloom/detail/kernel/arena.hpp>
 #include <xloom/detail/kernel/multiply.hpp>
@@ -77,7 +78,7 @@ void for_each_block(matrix_parts<Item> const& from, F const& f)
 template <class Number>
 block_list& list_of(block_matrix<Number> const& matrix, std::size_t depth, std::size_t block, std::size_t k)
 {
-    return matrix.lists[block / strip_blocks * items_of_depth(depth, block_depth) + k];
+    return matrix.lists[block / strip_blocks * xloom::detail::ceil_div(depth, block_depth) + k];
 }
 
 constexpr std::uint64_t bit_of(std::size_t block) noexcept
@@ -101,8 +102,8 @@ template <class Number, class Item, class Convert>
 block_matrix<Number> const* pack_blocks(
     matrix_parts<Item> const& from, std::size_t count, arena<float>& memory, Convert const& convert)
 {
-    std::size_t const lists =
-        items_of_depth(from.packed_columns(), strip_columns) * items_of_depth(from.depth, block_depth);
+    std::size_t const lists = xloom::detail::ceil_div(from.packed_columns(), strip_columns) *
+                              xloom::detail::ceil_div(from.depth, block_depth);
     auto* const matrix = memory.take_as<block_matrix<Number>>(1, 1);
     block_matrix<Number> const to{
         memory.take_as<block_list>(1, lists), memory.take_as<weight_block<Number>>(1, count)};
@@ -183,7 +184,8 @@ struct block_row {
 /// Returns the blocks of a strip that have one of its columns [first, end).
 constexpr std::uint64_t mask_of(std::size_t first, std::size_t end) noexcept
 {
-    std::size_t const begin = first / block_columns, count = items_of_depth(end, block_columns) - begin;
+    std::size_t const begin = first / block_columns,
+                      count = xloom::detail::ceil_div(end, block_columns) - begin;
     return (~std::uint64_t{0} >> (strip_blocks - count)) << begin;
 }
 
@@ -240,7 +242,7 @@ XLOOM_FLATTEN void multiply_strip(row_span<float const> a, std::size_t depth, bl
                 store_batch(sums.from(r).first + (j - first),
                     add_scaled(start.from(r).first + (j - first), scales.first + scales.stride * (j - first),
                         load_batch(chain[r] + j)));
-        start = {sums.first, sums.stride};
+        start = sums;
     } while (k < depth);
 }
 

@@ -110,7 +110,7 @@ public:
     void convolve(item_rows<T const> const& weight, item_rows<T const> const& bias, item_rows<T> const& to,
         std::size_t count) const
     {
-        if (!detail::with_few(taps_, [&](auto taps) { convolve_by(taps, weight, bias, to, count); }))
+        if (!kernel::with_few<2, 4>(taps_, [&](auto taps) { convolve_by(taps, weight, bias, to, count); }))
             convolve_by(taps_, weight, bias, to, count);
     }
 
@@ -215,7 +215,7 @@ item_rows<T const> loadable(conv_tile<T> const& tile, item_rows<Item const> cons
         if (tile.can_load(from))
             return from;
     copy_or_clear(from, memory, rows, columns);
-    return {memory.first, memory.row, memory.column};
+    return memory;
 }
 
 /// Computes the outputs of `count` channels from `first` on. `tile` has memory for them.
@@ -226,15 +226,16 @@ void causal_conv(conv_tile<T> const& tile, conv_inputs<Item> const& in, conv_out
     item_rows<T> const padded = tile.steps();
     std::size_t const history = in.taps - 1;
     std::size_t steps = 0;
-    item_rows<T const> const weight = loadable(tile, in.weight.from(first), tile.weight(), in.taps, count),
-                             bias = loadable(tile, in.bias.from(first), tile.bias(), 1, count);
-    copy_or_clear(in.past_state.from(first), padded, history, count);
+    item_rows<T const> const weight =
+                                 loadable(tile, in.weight.from_column(first), tile.weight(), in.taps, count),
+                             bias = loadable(tile, in.bias.from_column(first), tile.bias(), 1, count);
+    copy_or_clear(in.past_state.from_column(first), padded, history, count);
     for (std::size_t begin = 0; begin < in.steps; begin += tile.capacity()) {
         if (begin != 0)
             tile.advance(steps);
         steps = (std::min)(tile.capacity(), in.steps - begin);
-        copy_matrix(in.input.from_row(begin).from(first), padded.from_row(history), steps, count);
-        item_rows<Item> const output = out.output.from_row(begin).from(first);
+        copy_matrix(in.input.from_row(begin).from_column(first), padded.from_row(history), steps, count);
+        item_rows<Item> const output = out.output.from_row(begin).from_column(first);
         item_rows<T> sums = padded;
         if constexpr (std::is_same_v<Item, T>)
             if (tile.can_store(output))
@@ -246,7 +247,7 @@ void causal_conv(conv_tile<T> const& tile, conv_inputs<Item> const& in, conv_out
             copy_matrix(sums, output, steps, count);
     }
     if (out.present_state.first != nullptr)
-        copy_matrix(padded.from_row(steps), out.present_state.from(first), history, count);
+        copy_matrix(padded.from_row(steps), out.present_state.from_column(first), history, count);
 }
 
 } // namespace xloom::inline XLOOM_ABI::kernel

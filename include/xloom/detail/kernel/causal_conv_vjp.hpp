@@ -60,40 +60,31 @@ public:
     void add(conv_inputs<Item> const& in, std::size_t first, conv_sequence_cotangents<Item> const& of)
     {
         item_rows<T> const padded = rows_of(padded_);
-        copy_or_clear(in.past_state.from(first), padded, history_, count_);
-        copy_matrix(in.input.from(first), padded.from_row(history_), steps_, count_);
-        copy_or_clear(of.output.from(first), rows_of(ct_sums_).from_row(history_), steps_, count_);
-        for_each_batch([&](std::size_t c) {
+        copy_or_clear(in.past_state.from_column(first), padded, history_, count_);
+        copy_matrix(in.input.from_column(first), padded.from_row(history_), steps_, count_);
+        copy_or_clear(of.output.from_column(first), rows_of(ct_sums_).from_row(history_), steps_, count_);
+        kernel::for_each_batch<T>(count_, [&](std::size_t c) {
             if (in.silu)
                 multiply_by_slopes(c);
             add_to_sums(c);
         });
         copy_or_clear(item_rows<T const>(), padded, steps_, count_);
-        copy_or_clear(of.present_state.from(first), padded.from_row(steps_), history_, count_);
-        for_each_batch([&](std::size_t c) { add_to_padded(c); });
-        item_rows<T const> const ct_padded{padded_, padded.row, 1};
-        add_matrix(ct_padded, of.past_state.from(first), history_, count_);
-        add_matrix(ct_padded.from_row(history_), of.input.from(first), steps_, count_);
+        copy_or_clear(of.present_state.from_column(first), padded.from_row(steps_), history_, count_);
+        kernel::for_each_batch<T>(count_, [&](std::size_t c) { add_to_padded(c); });
+        add_matrix<T>(padded, of.past_state.from_column(first), history_, count_);
+        add_matrix<T>(padded.from_row(history_), of.input.from_column(first), steps_, count_);
     }
 
     /// Adds the sums to the gradients of weight and bias.
     template <class Item>
     void finish(item_rows<Item> const& ct_weight, item_rows<Item> const& ct_bias) const
     {
-        auto const row = static_cast<std::ptrdiff_t>(width_);
-        add_matrix(item_rows<T const>{ct_weight_, row, 1}, ct_weight, history_ + 1, count_);
-        add_matrix(item_rows<T const>{ct_bias_, row, 1}, ct_bias, 1, count_);
+        add_matrix<T>(rows_of(ct_weight_), ct_weight, history_ + 1, count_);
+        add_matrix<T>(rows_of(ct_bias_), ct_bias, 1, count_);
     }
 
 private:
     item_rows<T> rows_of(T* first) const { return {first, static_cast<std::ptrdiff_t>(width_), 1}; }
-
-    template <class F>
-    void for_each_batch(F const& f) const
-    {
-        for (std::size_t c = 0; c < count_; c += batch_size<T>)
-            f(c);
-    }
 
     /// Returns the cotangents in a row, which is that of the sum of step row - history_, 0 out of range.
     T* ct_sum_at(std::size_t row, std::size_t c) const { return ct_sums_ + row * width_ + c; }

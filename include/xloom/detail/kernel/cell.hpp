@@ -136,7 +136,7 @@ protected:
     void multiply_R(std::size_t rows, std::size_t t, T* sums, Finish const& finish) const
     {
         row_span<T> const all{sums, sums_stride()};
-        multiply_(rows, h_of_all(), p_.R, {all.first, all.stride}, all, order_of_step(t));
+        multiply_(rows, h_of_all(), p_.R, all, all, order_of_step(t));
         for (std::size_t row = 0; row < rows; ++row)
             finish(all.from(row).first, row);
     }

@@ -115,8 +115,8 @@ void put_panel_row(T const* row, std::size_t k, panel_writer<T> const& to) noexc
 /// The maximum number of rows that column sums add in one dependency chain.
 inline constexpr std::size_t rows_per_chain = 128;
 
-/// Computes sums[j] += the sum of `value(k, j)` over rows k < `rows`, in the order of k, for columns [begin,
-/// end), whole batches. `partial` is as long as sums.
+/// Adds `rows` rows of numbers to sums, in order, in columns [begin, end), which are whole batches. add(row,
+/// partial) adds those of one row to `partial`, which is as long as sums.
 template <class T, class Add>
 void add_rows(
     std::size_t rows, std::size_t begin, std::size_t end, T* sums, T* partial, Add const& add) noexcept
@@ -195,8 +195,7 @@ protected:
     /// Replaces the cotangents of h after step t by the share of those before it that passes through R.
     void multiply_R(std::size_t rows, std::size_t t, row_span<T> ct_sums) const noexcept
     {
-        multiply<T>(rows, row_span<T const>{ct_sums.first, ct_sums.stride}, p_.R, zeros(), ct_h_of_all(),
-            order_of_step(t));
+        multiply<T>(rows, ct_sums, p_.R, zeros(), ct_h_of_all(), order_of_step(t));
     }
 
     /// Calls keep(t, r, factor_h, h before step t) for each row, where the step before is not run backwards

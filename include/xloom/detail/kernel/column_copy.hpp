@@ -87,9 +87,10 @@ void copy_by_pieces(item_rows<T const> const& from, item_rows<T> const& to, std:
     for (; by_blocks && j + step <= columns; j += step) {
         for (std::size_t i = 0; i < whole; i += length)
             copy(i, j, (std::min)(length, whole - i));
-        copy_matrix(from.from_row(whole).from(j), to.from_row(whole).from(j), rows - whole, step);
+        copy_matrix(
+            from.from_row(whole).from_column(j), to.from_row(whole).from_column(j), rows - whole, step);
     }
-    copy_matrix(from.from(j), to.from(j), rows, columns - j);
+    copy_matrix(from.from_column(j), to.from_column(j), rows, columns - j);
 }
 
 } // namespace detail

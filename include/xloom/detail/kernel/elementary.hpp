@@ -11,7 +11,6 @@
 #include <cstdint>
 #include <limits>
 #include <type_traits>
-#include <utility>
 
 #include <xloom/detail/core/compiler.hpp>
 #include <xloom/detail/kernel/simd.hpp>
@@ -107,6 +106,18 @@ V power_of_two(V const& shifted)
 template <class V>
 inline constexpr auto inverse_log_2 = static_cast<batch_item_t<V>>(1.4426950408889634);
 
+/// log(2) in two parts (Cody-Waite), the first with so few bits that its product with an exponent is exact.
+template <class T>
+struct log_2;
+template <>
+struct log_2<float> {
+    static constexpr float high = 0.693359375f, low = -2.12194440e-4f;
+};
+template <>
+struct log_2<double> {
+    static constexpr double high = 0.693147180369123816490, low = 1.90821492927058770002e-10;
+};
+
 /// A decomposition exp(x) = scale + scale * rest, with scale a power of two and rest small. Of floats in
 /// [-88, 89] and doubles in [-709.2, 710].
 template <class V>
@@ -117,10 +128,8 @@ struct exp_parts {
     {
         V const shifted = shifted_integer<V>(x, inverse_log_2<V>), n = shifted - V(rounding_shift<V>);
         scale = power_of_two(shifted);
-        // Cody-Waite reduction: log(2) in two parts, the first with so few bits that its product with n is
-        // exact.
-        auto const [log_2_high, log_2_low] = parts_of_log_2();
-        V const r = multiply_add(n, V(-log_2_low), multiply_add(n, V(-log_2_high), x)), r2 = r * r;
+        using parts = log_2<batch_item_t<V>>;
+        V const r = multiply_add(n, V(-parts::low), multiply_add(n, V(-parts::high), x)), r2 = r * r;
         rest = multiply_add(polynomial_of(r, r2), r2, r);
     }
 
@@ -130,14 +139,6 @@ struct exp_parts {
     V exp_plus_1() const { return multiply_add(scale, rest, scale + V(1)); }
 
 private:
-    static constexpr auto parts_of_log_2()
-    {
-        if constexpr (is_float_batch<V>)
-            return std::pair(0.693359375f, -2.12194440e-4f);
-        else
-            return std::pair(0.693147180369123816490, 1.90821492927058770002e-10);
-    }
-
     /// Returns q(r) of expm1(r) = r + r^2 q(r), by Remez's algorithm for |r| <= log(2) / 2, evaluated in
     /// independent groups (Estrin's scheme).
     static V polynomial_of(V const& r, V const& r2)
@@ -167,17 +168,6 @@ inline constexpr bool is_rounding_cancelled =
     false;
 #endif
 
-/// Returns f(x), computed item by item.
-template <class T, class F>
-batch_t<T> one_by_one(batch_t<T> const& x, F const& f)
-{
-    T items[batch_size<T>];
-    store_batch(items, x);
-    for (T& item : items)
-        item = f(item);
-    return load_batch(items);
-}
-
 /// Returns f(x) for a function that has reached its limits at +-800.
 ///
 /// Why arguments are limited: without AVX-512, xsimd converts doubles to integers as C++ does, which is
@@ -187,7 +177,7 @@ V within_limits(V const& x, F const& f)
 {
     if constexpr (has_simd<double> && std::is_same_v<V, batch_t<double>>) {
         if constexpr (is_rounding_cancelled)
-            return one_by_one<double>(x, f);
+            return item_by_item(f, x);
         auto const is_number = x == x;
         V const limited = select(x > V(800), V(800), select(x < V(-800), V(-800), x));
         return select(is_number, f(select(is_number, limited, V(0))), x);

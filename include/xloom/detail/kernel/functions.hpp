@@ -94,8 +94,7 @@ struct log_parts {
         rest = bits_as<T, V>((shifted & words(implicit_one - 1)) + words(least)) - V(T(1));
     }
 
-    /// Returns exponent * log(2) + log(1 + rest), log(2) in two parts of which the first has so few bits that
-    /// its product with the exponent is exact. Coefficients by Remez's algorithm.
+    /// Returns exponent * log(2) + log(1 + rest). Coefficients by Remez's algorithm.
     V log() const
         requires is_float_batch<V>
     {
@@ -106,8 +105,8 @@ struct log_parts {
         V const p4 = multiply_add(
             polynomial(rest, 0.12761575f, -0.0763449445f), r2, polynomial(rest, 0.142017588f, -0.131601825f));
         V const cubic = rest * r2 * multiply_add(p4, r4, p0);
-        V const low = multiply_add(r2, V(-0.5f), multiply_add(exponent, V(-2.12194440e-4f), cubic));
-        return multiply_add(exponent, V(0.693359375f), rest + low);
+        V const low = multiply_add(r2, V(-0.5f), multiply_add(exponent, V(log_2<float>::low), cubic));
+        return multiply_add(exponent, V(log_2<float>::high), rest + low);
     }
 
     V log() const
@@ -121,9 +120,8 @@ struct log_parts {
             multiply_add(V(0.14795473919839985), z2, polynomial(z, 0.18183562400430578, 0.15314098958512884));
         V const half = rest * V(0.5);
         V const product = s * multiply_add(multiply_add(p4, z4, p0), z, half * rest);
-        V const low =
-            multiply_add(-half, rest, multiply_add(exponent, V(1.90821492927058770002e-10), product));
-        return multiply_add(exponent, V(0.693147180369123816490), rest + low);
+        V const low = multiply_add(-half, rest, multiply_add(exponent, V(log_2<double>::low), product));
+        return multiply_add(exponent, V(log_2<double>::high), rest + low);
     }
 };
 
@@ -178,9 +176,7 @@ struct angle {
     {
         using T = batch_item_t<V>;
         using parts = quarter_turn<T>;
-        // 3/2 of the number whose last bit is 1, to which numbers are rounded off as integers.
-        V const shift(T(1.5) * static_cast<T>(word_t<V>(1) << fraction_bits<V>));
-        V const shifted = multiply_add(x, V(T(0.63661977236758134)), shift), n = shifted - shift;
+        V const shifted = shifted_integer<V>(x, T(0.63661977236758134)), n = shifted - V(rounding_shift<V>);
         quadrant = words_of(shifted);
         V const most = multiply_add(n, V(-parts::second), multiply_add(n, V(-parts::first), x));
         rest = multiply_add(n, V(-parts::third), most);
@@ -338,11 +334,10 @@ double_number<V> accurate_log(log_parts<V> const& x)
     V const high = multiply_add(s, zc, twice);
     V const low =
         multiply_add(s, zc, twice - high) + multiply_add(s, zc_low, multiply_add(s_low, zc, two * s_low));
-    // log(2) in two parts, as in log().
-    V const log2_high(0.693147180369123816490), log2_low(1.90821492927058770002e-10);
-    V const total = multiply_add(x.exponent, log2_high, high);
-    V const left = multiply_add(x.exponent, log2_high, -total) + high;
-    V const rest = left + multiply_add(x.exponent, log2_low, low), rounded_sum = total + rest;
+    V const log_2_high(log_2<double>::high), log_2_low(log_2<double>::low);
+    V const total = multiply_add(x.exponent, log_2_high, high);
+    V const left = multiply_add(x.exponent, log_2_high, -total) + high;
+    V const rest = left + multiply_add(x.exponent, log_2_low, low), rounded_sum = total + rest;
     return {rounded_sum, (total - rounded_sum) + rest};
 }
 

@@ -8,6 +8,7 @@
 #include <xloom/detail/core/tuning.hpp>
 #include <xloom/detail/kernel/offsets.hpp>
 #include <xloom/detail/kernel/strided_copy.hpp>
+#include <xloom/detail/kernel/with_count.hpp>
 
 namespace xloom::inline XLOOM_ABI::kernel {
 
@@ -90,35 +91,18 @@ struct copy_contiguous_slices {
     template <class Slices, class T>
     void operator()(Slices const& slices, T const* data, T* output) const
     {
-        switch (size) {
-        case 1:
+        if (size == 1)
             return kernel::copy_items(slices, data, output);
-        case 2:
-            return copy<2>(slices, data, output);
-        case 3:
-            return copy<3>(slices, data, output);
-        case 4:
-            return copy<4>(slices, data, output);
-        default:
-            slices.for_each([=, count = size](std::ptrdiff_t offset, std::size_t number) {
+        auto const copy = [&](auto count) {
+            slices.for_each([=](std::ptrdiff_t offset, std::size_t number) {
                 T const* __restrict const from = data + offset;
                 T* __restrict const to = output + number * count;
                 for (std::size_t i = 0; i < count; ++i)
                     to[i] = from[i];
             });
-        }
-    }
-
-private:
-    template <std::size_t Size, class Slices, class T>
-    static void copy(Slices const& slices, T const* data, T* output)
-    {
-        slices.for_each([=](std::ptrdiff_t offset, std::size_t number) {
-            T const* __restrict const from = data + offset;
-            T* __restrict const to = output + number * Size;
-            for (std::size_t i = 0; i < Size; ++i)
-                to[i] = from[i];
-        });
+        };
+        if (!kernel::with_few<2, 4>(size, copy))
+            copy(size);
     }
 };
 

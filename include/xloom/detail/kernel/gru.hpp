@@ -94,7 +94,7 @@ protected:
                 set_products(r, this->h(row), reset, H);
         }
         if (!is_linear)
-            multiply(rows, {reset_, reset_stride}, p.R_h, {h_sums.first, stride}, h_sums);
+            multiply(rows, {reset_, reset_stride}, p.R_h, h_sums, h_sums);
         for (std::size_t row = 0; row < rows; ++row) {
             T *const z = sums + row * stride, *const next = h_sums.first + row * stride,
                      *const state = this->h(row);

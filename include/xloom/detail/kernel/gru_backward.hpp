@@ -132,8 +132,7 @@ public:
             }
         }
         if (!is_linear) {
-            multiply<T>(rows, row_span<T const>{ct_sums.first, ct_sums.stride}, p.R_h, this->zeros(),
-                {ct_reset_, width});
+            multiply<T>(rows, ct_sums, p.R_h, this->zeros(), {ct_reset_, width});
             for (std::size_t r = 0; r < rows; ++r) {
                 T const *const ct = ct_reset_ + r * width, *const reset = reset_ + r * 2 * width;
                 T* const ct_r = ct_sums.from(r).first + 2 * width;
@@ -144,8 +143,7 @@ public:
             }
         }
         row_span<T> const ct_h = this->ct_h_of_all();
-        multiply<T>(rows, row_span<T const>{ct_sums.first + width, ct_sums.stride}, p.R,
-            {ct_h.first, ct_h.stride}, ct_h, order_of_step(t));
+        multiply<T>(rows, {ct_sums.first + width, ct_sums.stride}, p.R, ct_h, ct_h, order_of_step(t));
     }
 
     /// Returns at once: a step keeps its own factors.

@@ -8,6 +8,7 @@
 #include <xloom/detail/core/abi.hpp>
 #include <xloom/detail/kernel/strided_copy.hpp>
 #include <xloom/detail/kernel/widen.hpp>
+#include <xloom/detail/kernel/with_count.hpp>
 
 namespace xloom::inline XLOOM_ABI::kernel {
 
@@ -17,6 +18,12 @@ struct item_rows {
     Item* first = nullptr;
     std::ptrdiff_t row = 0, column = 0;
 
+    operator item_rows<Item const>() const
+        requires(!std::is_const_v<Item>)
+    {
+        return {first, row, column};
+    }
+
     Item* at(std::size_t i, std::size_t j) const
     {
         return first + static_cast<std::ptrdiff_t>(i) * row + static_cast<std::ptrdiff_t>(j) * column;
@@ -25,7 +32,7 @@ struct item_rows {
     /// Returns the rows and columns exchanged; those of an omitted operand are omitted.
     item_rows transposed() const { return {first, column, row}; }
     /// Returns the columns from j on.
-    item_rows from(std::size_t j) const { return {first == nullptr ? first : at(0, j), row, column}; }
+    item_rows from_column(std::size_t j) const { return {first == nullptr ? first : at(0, j), row, column}; }
     /// Returns the rows from i on.
     item_rows from_row(std::size_t i) const { return {first == nullptr ? first : at(i, 0), row, column}; }
     /// Returns the matrix at a distance in items.
@@ -58,35 +65,16 @@ void join_columns(
             to[i * N + j] = (from + static_cast<std::ptrdiff_t>(j) * stride)[i];
 }
 
-/// Calls f with `count` as a constant if it is 2, 3 or 4. Returns true if it is.
-template <class F>
-bool with_few(std::size_t count, F const& f)
-{
-    switch (count) {
-    case 2:
-        f(std::integral_constant<std::size_t, 2>());
-        return true;
-    case 3:
-        f(std::integral_constant<std::size_t, 3>());
-        return true;
-    case 4:
-        f(std::integral_constant<std::size_t, 4>());
-        return true;
-    default:
-        return false;
-    }
-}
-
 /// Assigns from[j * from_stride + i] to to[i * to_stride + j], for i < rows and j < columns.
 template <class T>
 void copy_turned(T const* from, std::ptrdiff_t from_stride, T* to, std::ptrdiff_t to_stride, std::size_t rows,
     std::size_t columns)
 {
-    bool const is_done = (from_stride == static_cast<std::ptrdiff_t>(rows) && with_few(rows, [&](auto n) {
-        split_columns<n()>(from, to, to_stride, columns);
-    })) || (to_stride == static_cast<std::ptrdiff_t>(columns) && with_few(columns, [&](auto n) {
-        join_columns<n()>(from, from_stride, to, rows);
-    }));
+    bool const is_done =
+        (from_stride == static_cast<std::ptrdiff_t>(rows) &&
+            with_few<2, 4>(rows, [&](auto n) { split_columns<n()>(from, to, to_stride, columns); })) ||
+        (to_stride == static_cast<std::ptrdiff_t>(columns) &&
+            with_few<2, 4>(columns, [&](auto n) { join_columns<n()>(from, from_stride, to, rows); }));
     if (!is_done)
         copy_transposed(from, from_stride, to, to_stride, columns, rows);
 }

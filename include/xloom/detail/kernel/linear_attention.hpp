@@ -136,6 +136,12 @@ struct state_rows {
     T* first;
     std::ptrdiff_t stride;
 
+    operator state_rows<T const>() const
+        requires(!std::is_const_v<T>)
+    {
+        return {first, stride};
+    }
+
     T* operator[](std::size_t key) const { return first + static_cast<std::ptrdiff_t>(key) * stride; }
 };
 
@@ -381,7 +387,7 @@ private:
             for (std::size_t d = 0; d < head_.keys; ++d)
                 store_columns<T, Batches>(
                     load_columns<T, Batches>(head_.past_state, d, of.column, of.count), panel[d]);
-        run_tokens<Batches, T>(of, {head_.keys, {panel.first, panel.stride}, panel});
+        run_tokens<Batches, T>(of, {head_.keys, panel, panel});
         if (of.begin + of.tokens == head_.tokens && head_.present_state.first != nullptr)
             for (std::size_t d = 0; d < head_.keys; ++d)
                 store_columns<T, Batches>(
@@ -428,8 +434,7 @@ private:
         auto const sums = panel.update_and_read(tokens, values);
         for (std::size_t i = 0; i < Tokens; ++i)
             write(of, first + i, 0, sums[i]);
-        attention_panel<T, Stored, Batches, Decays> const after{
-            panel.keys, {panel.to.first, panel.to.stride}, panel.to};
+        attention_panel<T, Stored, Batches, Decays> const after{panel.keys, panel.to, panel.to};
         for (std::size_t q = 1; q < head_.queries; ++q)
             write(of, first, q, after.read(tokens[0].queries + q * tokens_.width()));
     }
@@ -445,7 +450,7 @@ private:
             auto const sums = i == 0 ? panel.template update_before_read<false>(token, value, token)
                                      : panel.template update_before_read<true>(tokens_[i - 1], value, token);
             if (i != 0)
-                panel.from = {panel.to.first, panel.to.stride};
+                panel.from = panel.to;
             auto const given = load_columns<T, Batches>(head_.value, of.begin + i, of.column, of.count);
             for (std::size_t j = 0; j < Batches; ++j)
                 value[j] = V(token.beta) * (given[j] - sums.by_key[j]);

@@ -124,7 +124,7 @@ private:
         for_each_panel(0, 0, [&](auto batches, attention_work const& of) {
             auto const panel = panel_of<batches()>(ct_state_, of);
             for (std::size_t d = 0; d < head_.keys; ++d)
-                add_row(panel[d], of_.ct_past_state.from(of.column), d, of.count);
+                add_row(panel[d], of_.ct_past_state.from_column(of.column), d, of.count);
         });
     }
 
@@ -173,7 +173,7 @@ private:
     template <std::size_t Batches>
     void go_forward(attention_work const& of, state_rows<T> const& state, std::size_t next) const
     {
-        attention_panel<T, T, Batches, Decays> panel{head_.keys, {state.first, state.stride}, state};
+        attention_panel<T, T, Batches, Decays> panel{head_.keys, state, state};
         panel_columns<T, Batches> added{};
         for (std::size_t i = 0; i < of.tokens; ++i) {
             attention_token<T> const token = tokens_[i];

@@ -211,7 +211,7 @@ public:
     {
         auto const& p = this->p();
         auto const units = is_plain(p.how) ? plain_lstm_row<T> : general_lstm_row<T>;
-        row_span<T const> const ct_h{this->ct_h(0), p.h_stride()};
+        row_span<T const> const ct_h = this->ct_h_of_all();
         if (p.projects())
             multiply<T>(rows, ct_h, p.projection, this->zeros(), {ct_hidden_, p.gate_stride});
         for (std::size_t r = 0; r < rows; ++r) {

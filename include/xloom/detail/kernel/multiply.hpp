@@ -228,7 +228,7 @@ void multiply_tile(Rows a, panels<T, Stored> const& b, std::size_t panel, row_sp
         std::size_t const end = (std::min)(k + chain_length, b.depth);
         add_chain<Count, Batches>(
             a, k, end, b.items + column * b.depth, b.depth * panel_width<T>, scales, start, sums, prefetch);
-        start = {sums.first, sums.stride};
+        start = sums;
     }
     if (b.depth == 0)
         for (std::size_t r = 0; r < Count; ++r)
@@ -321,20 +321,35 @@ void multiply_many(std::size_t rows, Rows a, panels<T, Stored> const& b, row_spa
     }
 }
 
-} // namespace detail
-
-/// Computes sums = start + a b for a [rows, b.depth], row_span<T const> or interleaved_rows. start and sums
-/// are [rows, whole batches]; start may be sums, other overlaps are not allowed.
-template <class T, class Rows = row_span<T const>, class Stored>
-void multiply(std::size_t rows, Rows a, panels<T, Stored> const& b, row_span<T const> start, row_span<T> sums,
-    panel_order order = panel_order::forwards) noexcept
+/// The product of any number of rows.
+template <class T, class Rows, class Stored>
+void multiply_rows(std::size_t rows, Rows a, panels<T, Stored> const& b, row_span<T const> start,
+    row_span<T> sums, panel_order order) noexcept
 {
     if (rows == 1)
-        detail::multiply_one(row_span<T const>{a.first, 0}, b, start, sums, order);
+        multiply_one(row_span<T const>{a.first, 0}, b, start, sums, order);
     else
-        detail::multiply_many(rows, a, b, start, sums, order);
+        multiply_many(rows, a, b, start, sums, order);
 }
-/// Computes so the sums of some columns of b, which begin a panel; start and sums begin with the first one.
+
+} // namespace detail
+
+/// Computes sums = start + a b for a [rows, b.depth]. start and sums are [rows, whole batches]; start may be
+/// sums, other overlaps are not allowed.
+template <class T, class Stored>
+void multiply(std::size_t rows, row_span<T const> a, panels<T, Stored> const& b, row_span<T const> start,
+    row_span<T> sums, panel_order order = panel_order::forwards) noexcept
+{
+    detail::multiply_rows(rows, a, b, start, sums, order);
+}
+template <class T, class Stored>
+void multiply(std::size_t rows, interleaved_rows<T> a, panels<T, Stored> const& b, row_span<T const> start,
+    row_span<T> sums, panel_order order = panel_order::forwards) noexcept
+{
+    detail::multiply_rows(rows, a, b, start, sums, order);
+}
+/// Computes sums = start + a b for some columns of b, the first of which begins a panel; start and sums begin
+/// with it.
 template <class T>
 void multiply_columns(std::size_t rows, row_span<T const> a, stored_matrix<T> const& b, column_range columns,
     row_span<T const> start, row_span<T> sums, panel_order order = panel_order::forwards) noexcept

@@ -8,6 +8,7 @@
 #include <limits>
 #include <type_traits>
 
+#include <xloom/detail/core/ceil.hpp>
 #include <xloom/detail/core/small_float.hpp>
 #include <xloom/detail/core/weight_storage.hpp>
 #include <xloom/detail/kernel/arena.hpp>
@@ -99,7 +100,7 @@ template <class Stored, class T, class Item>
 stored_matrix<T> pack_panels_of(matrix_parts<Item> const& from, arena<T>& memory)
 {
     std::size_t const columns = from.packed_columns(), depth = from.depth,
-                      rows = items_of_depth(depth, item_depth_of<Stored>);
+                      rows = xloom::detail::ceil_div(depth, item_depth_of<Stored>);
     panel_writer<T, Stored> const to{
         memory.template take_as<Stored>(rows, whole_batches<T>(columns)), depth, columns};
     T const* const scales = pack_scales<Stored>(from, memory);
@@ -123,8 +124,8 @@ stored_matrix<float> pack_blocks_of(matrix_parts<Item> const& from, arena<float>
 {
     std::size_t count = 0;
     for_each_block(from, [&](auto&&...) { ++count; });
-    std::size_t const all =
-        items_of_depth(from.packed_columns(), block_columns) * items_of_depth(from.depth, block_depth);
+    std::size_t const all = xloom::detail::ceil_div(from.packed_columns(), block_columns) *
+                            xloom::detail::ceil_div(from.depth, block_depth);
     if (8 * count > 5 * all)
         return pack_panels_of<Number>(from, memory);
     stored_matrix<float> packed;

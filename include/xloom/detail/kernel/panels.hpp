@@ -54,17 +54,11 @@ template <class Stored>
     requires requires { &Stored::stored; }
 inline constexpr std::size_t item_depth_of<Stored> = std::tuple_size_v<decltype(Stored::stored)>;
 
-/// Returns the number of items that hold a column, if each holds item_depth numbers of it.
-constexpr std::size_t items_of_depth(std::size_t depth, std::size_t item_depth) noexcept
-{
-    return depth / item_depth + (depth % item_depth == 0 ? 0 : 1);
-}
-
 /// Returns some columns of panels, which begin a panel.
 template <class T, class Stored>
 constexpr panels<T, Stored> columns_of(panels<T, Stored> const& all, column_range columns) noexcept
 {
-    return {all.items + columns.first * items_of_depth(all.depth, item_depth_of<Stored>), all.depth,
+    return {all.items + columns.first * xloom::detail::ceil_div(all.depth, item_depth_of<Stored>), all.depth,
         columns.count, all.scales == nullptr ? nullptr : all.scales + columns.first};
 }
 
@@ -189,7 +183,8 @@ void pack_groups(strided_matrix<Item> from, std::size_t columns, panel_writer<T,
     for (std::size_t j = 0; j < columns; ++j) {
         std::size_t const column = first_column + j, offset = column % panel_width<T>,
                           width = columns_of_panel<T>(column - offset, to.columns);
-        Stored* const first = to.items + (column - offset) * items_of_depth(to.depth, together) + offset;
+        Stored* const first =
+            to.items + (column - offset) * xloom::detail::ceil_div(to.depth, together) + offset;
         for (std::size_t k = 0; k < to.depth; ++k)
             first[k / together * width].stored[k % together] = convert(*from.at(k, j), j);
     }
@@ -217,6 +212,11 @@ struct row_span {
     T* first;
     std::size_t stride;
 
+    constexpr operator row_span<T const>() const noexcept
+        requires(!std::is_const_v<T>)
+    {
+        return {first, stride};
+    }
     constexpr row_span from(std::size_t row) const noexcept { return {first + row * stride, stride}; }
 };
 

@@ -71,15 +71,11 @@ constexpr T power_of_two(int exponent)
     return power;
 }
 
-/// The type in which numbers are compared: float for storage floats.
-template <class T>
-using compared_t = std::conditional_t<xloom::detail::is_small_float<T>, float, T>;
-
 } // namespace detail
 
 /// 2^exponent, as a number with which numbers of type T are compared.
 template <class T, int Exponent>
-inline constexpr auto limit_of = detail::power_of_two<detail::compared_t<T>>(Exponent);
+inline constexpr auto limit_of = detail::power_of_two<xloom::detail::compute_t<T>>(Exponent);
 
 /// Returns |x|; of a complex number, |real| + |imag|.
 template <std::floating_point T>
@@ -170,7 +166,8 @@ struct ordered_product {
         return kernel::is_within<-e, e>(result);
     }
 
-    /// True if so with a margin: what begins so, and goes on with results of its own that are so, is safe.
+    /// True if a number is clear: within half of the safe exponents. The product of two clear numbers is
+    /// safe: that of the value before a block and of a result that the block has alone.
     template <class V>
     XLOOM_ALWAYS_INLINE static auto is_clear_start(V const& before)
     {
@@ -189,7 +186,7 @@ struct ordered_product {
         return V{} + scalar_of<V>{1};
     }
 
-    /// Returns a total which says that results were not clear.
+    /// Returns a total that is_clear_total rejects, of results that are not all clear.
     template <class V>
     static V unclear(V const&)
     {

@@ -11,6 +11,7 @@
 #include <array>
 #include <cstddef>
 
+#include <xloom/detail/core/ceil.hpp>
 #include <xloom/detail/core/compiler.hpp>
 #include <xloom/detail/kernel/multiply.hpp>
 #include <xloom/detail/kernel/panels.hpp>
@@ -30,7 +31,7 @@ template <class Unit>
 constexpr piece_of_depth piece_of(std::size_t begin, std::size_t end) noexcept
 {
     constexpr std::size_t together = item_depth_of<typename Unit::stored>;
-    return {begin / together, items_of_depth(end, together)};
+    return {begin / together, xloom::detail::ceil_div(end, together)};
 }
 
 /// Computes sums = start + a b for `Count` rows, `Batches` batches of columns and a piece of the depth.
@@ -39,7 +40,7 @@ void multiply_piece(typename Unit::row const* a, panels<float, typename Unit::st
     std::size_t panel, piece_of_depth piece, row_span<float const> start, row_span<float> sums) noexcept
 {
     constexpr std::size_t together = item_depth_of<typename Unit::stored>;
-    std::size_t const depth = items_of_depth(b.depth, together), column = panel * panel_width<float>,
+    std::size_t const depth = xloom::detail::ceil_div(b.depth, together), column = panel * panel_width<float>,
                       next_panel = depth * panel_width<float>;
     auto const* const first = b.items + column * depth;
     auto const column_of = [&](std::size_t i) { return column + i * batch_size<float>; };
@@ -93,7 +94,7 @@ void multiply_rounded_one(row_span<float const> a, panels<float, typename Unit::
             b.columns, order, [&](std::size_t panel, auto batches) {
                 multiply_piece<Unit, 1, batches>(&row, b, panel, piece_of<Unit>(k, end), start, sums);
             });
-        start = {sums.first, sums.stride};
+        start = sums;
     }
 }
 
@@ -130,7 +131,7 @@ void multiply_rounded_many(std::size_t rows, row_span<float const> a,
                 });
             });
         }
-        start = {sums.first, sums.stride};
+        start = sums;
     }
 }
 

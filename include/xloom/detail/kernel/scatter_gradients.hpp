@@ -83,10 +83,6 @@ constexpr bool is_tied(T const& a, T const& b)
     return (are_equal | (is_nan_a & is_nan_b)) != 0; // no branch, which could not be predicted
 }
 
-/// The type in which products of T are computed: float for storage floats.
-template <class T>
-using product_t = std::conditional_t<xloom::detail::is_small_float<T>, float, T>;
-
 /// Writes ct / count for items `from` .. `to` - 1 of contiguous slices of `size` items; `more` is added to
 /// the count of each slice, and a count of 0 is taken as 1. `output` may be `ct`. Allocates nothing.
 template <class T, class Count>

@@ -10,6 +10,7 @@
 #include <xloom/detail/kernel/broadcast_updates.hpp>
 #include <xloom/detail/kernel/offsets.hpp>
 #include <xloom/detail/kernel/strided_copy.hpp>
+#include <xloom/detail/kernel/with_count.hpp>
 #include <xloom/detail/kernel/with_reduction.hpp>
 
 namespace xloom::inline XLOOM_ABI::kernel {
@@ -25,23 +26,16 @@ struct contiguous_slices {
     template <class Updates, class T, class Reduce>
     void operator()(Updates const& updates, T* data, T const* values, Reduce& reduce) const
     {
-        switch (size == stride ? size : 0) {
-        case 1:
-            return apply<1>(updates, data, values, reduce);
-        case 2:
-            return apply<2>(updates, data, values, reduce);
-        case 3:
-            return apply<3>(updates, data, values, reduce);
-        case 4:
-            return apply<4>(updates, data, values, reduce);
-        default:
-            updates.for_each([&, count = size, distance = stride](std::ptrdiff_t offset, std::size_t number) {
+        auto const apply = [&](auto count, auto distance) {
+            updates.for_each([&, count, distance](std::ptrdiff_t offset, std::size_t number) {
                 T* __restrict const slice = data + offset;
                 T const* __restrict const update = values + number * distance;
                 for (std::size_t i = 0; i < count; ++i)
                     slice[i] = static_cast<T>(reduce(std::move(slice[i]), update[i]));
             });
-        }
+        };
+        if (size != stride || !kernel::with_few<1, 4>(size, [&](auto count) { apply(count, count); }))
+            apply(size, stride);
     }
 
     /// Applies updates that are broadcast. Requires one item or contiguous items in each.
@@ -74,17 +68,6 @@ private:
     /// An item that a loop reads again and again: kept in a register if that costs no copy of its memory.
     template <class T>
     using one_value = std::conditional_t<std::is_trivially_copyable_v<T>, T const, T const&>;
-
-    template <std::size_t Size, class Updates, class T, class Reduce>
-    static void apply(Updates const& updates, T* data, T const* values, Reduce& reduce)
-    {
-        updates.for_each([&](std::ptrdiff_t offset, std::size_t number) {
-            T* __restrict const slice = data + offset;
-            T const* __restrict const update = values + number * Size;
-            for (std::size_t i = 0; i < Size; ++i)
-                slice[i] = static_cast<T>(reduce(std::move(slice[i]), update[i]));
-        });
-    }
 };
 
 /// A function object that applies updates to slices of `size` elements with any strides.

@@ -152,7 +152,7 @@ private:
     void add(V const& values, item_rows<Item> const& rows, std::size_t t) const
     {
         if (rows.first != nullptr)
-            channels_.store(channels_.load({rows.first, rows.row, rows.column}, t) + values, rows, t);
+            channels_.store(channels_.load(rows, t) + values, rows, t);
     }
 
     /// Goes back from the states after step t, the i-th of its segment, to those before it.

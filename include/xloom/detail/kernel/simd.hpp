@@ -332,6 +332,25 @@ void store_first(std::type_identity_t<batch_t<T>> const& batch, T* to, std::size
     std::copy_n(items, count, to);
 }
 
+/// Returns f of the items of batches, one by one.
+template <class F, class V, class... Vs>
+    requires(is_batch<V>)
+V item_by_item(F const& f, V const& first, Vs const&... others)
+{
+    constexpr std::size_t size = V::size;
+    batch_item_t<V> x[1 + sizeof...(Vs)][size];
+    store_batch(x[0], first);
+    std::size_t n = 1;
+    (store_batch(x[n++], others), ...);
+    for (std::size_t i = 0; i < size; ++i) {
+        if constexpr (sizeof...(Vs) == 0)
+            x[0][i] = f(x[0][i]);
+        else
+            x[0][i] = f(x[0][i], x[1][i]);
+    }
+    return load_batch(x[0]);
+}
+
 /// Computes y[i] = f(x[i]) for i < count. f takes and returns a T or a batch. x and y may be the same array.
 ///
 /// Why the remainder uses a batch too: an item's result must not depend on its position. Why flatten: f's

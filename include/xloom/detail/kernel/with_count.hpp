@@ -19,4 +19,14 @@ XLOOM_ALWAYS_INLINE inline void with_count(std::size_t count, F const& f)
     f(std::integral_constant<std::size_t, Most>());
 }
 
+/// Calls f with `count` as a compile-time constant if Least <= count <= Most. Returns true if it is called.
+template <std::size_t Least, std::size_t Most, class F>
+XLOOM_ALWAYS_INLINE inline bool with_few(std::size_t count, F const& f)
+{
+    if (count < Least || count > Most)
+        return false;
+    kernel::with_count<Least, Most>(count, f);
+    return true;
+}
+
 } // namespace xloom::inline XLOOM_ABI::kernel

@@ -136,8 +136,7 @@ private:
     {
         std::size_t const length = residuals_.memory_length(n);
         kernel::row_span<T> const keys = ct_keys(n), memory = ct_memory(n);
-        kernel::multiply<T>(length, kernel::row_span<T const>{keys.first, keys.stride}, p_.MW,
-            {memory.first, memory.stride}, memory);
+        kernel::multiply<T>(length, keys, p_.MW, memory, memory);
         if (d_ + 1 != o_.D)
             return;
         for (std::size_t m = 0; m < length; ++m)
@@ -168,11 +167,10 @@ private:
                     {item_at(o_.M, n, m, begin), o_.M.stride(2)}, end - begin, {items.from(k).first});
                 kernel::put_panel_row<T>(ct_keys(n).from(m).first, k, {keys, rows, o_.A});
             }
-            kernel::for_each_pack<T>(end - begin, {items.first, items.stride}, rows, pack,
+            kernel::for_each_pack<T>(end - begin, items, rows, pack,
                 [&](std::size_t first, std::size_t count, auto const& packed) {
                     kernel::row_span<T> const sums = ct_MW_.sums().from(begin + first);
-                    kernel::multiply<T>(
-                        count, packed, kernel::panels<T>{keys, rows, o_.A}, {sums.first, sums.stride}, sums);
+                    kernel::multiply<T>(count, packed, kernel::panels<T>{keys, rows, o_.A}, sums, sums);
                 });
         }
         ct_MW_.finish(rows_of_MW);

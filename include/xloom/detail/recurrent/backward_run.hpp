@@ -332,8 +332,7 @@ private:
         place where(*this, at);
         for (std::size_t k = begin; k < end; k += tuning::rows_per_product) {
             std::size_t const rows = (std::min)(tuning::rows_per_product, end - k);
-            kernel::row_span<T const> const ct_sums{left_.first + k * left_.stride, left_.stride};
-            kernel::multiply<T>(rows, ct_sums, p_.W, {zeros_, 0}, {memory.sums, step});
+            kernel::multiply<T>(rows, left_.from(k), p_.W, {zeros_, 0}, {memory.sums, step});
             for (std::size_t r = 0; r < rows; ++r) {
                 where.move_to(at.base + k + r);
                 add_to_X(memory.sums + r * step, time(where.t, where.row), rows_[where.row]);
@@ -368,8 +367,8 @@ private:
                         auto const& [items, width, is_needed] = factors_[product.factor];
                         kernel::row_span<T> const sums =
                             gradient.sums().from(product.first_row + begin - column.first + first);
-                        kernel::multiply<T>(count, rows, kernel::panels<T>{items, at.rows, width},
-                            {sums.first, sums.stride}, sums);
+                        kernel::multiply<T>(
+                            count, rows, kernel::panels<T>{items, at.rows, width}, sums, sums);
                     }
             });
     }

@@ -46,12 +46,14 @@ private:
             policy, parts, blocks, numbers, size.used(), [&](std::size_t block, kernel::arena<T>& memory) {
                 std::size_t const first = block * width;
                 backward block_of(sizes.L, sizes.k, (std::min)(width, sizes.C - first), memory);
-                block_of.begin(taps_of(call.weight).from(first), vector_row(call.in.bias).from(first));
+                block_of.begin(
+                    taps_of(call.weight).from_column(first), vector_row(call.in.bias).from_column(first));
                 for (std::size_t b = 0; b < sizes.B; ++b)
                     block_of.add(call.sequence(b), first,
                         {steps_of_sequence(from.output, b), steps_of_sequence(from.present_state, b),
                             steps_of_sequence(to.input, b), steps_of_sequence(to.past_state, b)});
-                block_of.finish(taps_of(to.weight).from(first), vector_row(to.bias).from(first));
+                block_of.finish(
+                    taps_of(to.weight).from_column(first), vector_row(to.bias).from_column(first));
             });
     }
 };

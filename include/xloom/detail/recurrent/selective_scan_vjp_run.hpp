@@ -137,9 +137,10 @@ private:
                 add(own.ct_D, total.ct_D, count);
                 add(own.ct_delta_bias, total.ct_delta_bias, count);
             }
-            kernel::add_matrix(sum_rows(total.ct_A, total.channels), ct_A.from(first), sizes_.S, count);
-            kernel::add_matrix(sum_rows(total.ct_D, 0), ct_D.from(first), 1, count);
-            kernel::add_matrix(sum_rows(total.ct_delta_bias, 0), ct_delta_bias.from(first), 1, count);
+            kernel::add_matrix(
+                sum_rows(total.ct_A, total.channels), ct_A.from_column(first), sizes_.S, count);
+            kernel::add_matrix(sum_rows(total.ct_D, 0), ct_D.from_column(first), 1, count);
+            kernel::add_matrix(sum_rows(total.ct_delta_bias, 0), ct_delta_bias.from_column(first), 1, count);
         }
     }
 

@@ -25,7 +25,7 @@ struct lane_state {
     template <std::size_t N>
     using held = std::conditional_t<IsArray, std::span<lanes<T, N>>, lanes<T, N>>;
 
-    lane_state from(std::size_t sequence) const { return {items.from(sequence), count}; }
+    lane_state from(std::size_t sequence) const { return {items.from_column(sequence), count}; }
 };
 
 /// An input [N, T], whose rows are steps, or a parameter [N] of each sequence, which is one row.
@@ -35,7 +35,7 @@ struct lane_input {
     kernel::item_rows<T const> items;
     bool is_parameter;
 
-    lane_input from(std::size_t sequence) const { return {items.from(sequence), is_parameter}; }
+    lane_input from(std::size_t sequence) const { return {items.from_column(sequence), is_parameter}; }
 };
 
 /// An output [N, T], whose rows are steps.
@@ -44,7 +44,7 @@ struct lane_output {
     using item = T;
     kernel::item_rows<T> items;
 
-    lane_output from(std::size_t sequence) const { return {items.from(sequence)}; }
+    lane_output from(std::size_t sequence) const { return {items.from_column(sequence)}; }
 };
 
 template <class X>
