@@ -62,8 +62,13 @@ constexpr bool scalar_states_have_no_batch_size()
                type_list(1, untyped), {.opset = 8, .num_scan_inputs = 1}) == type_list{scalar};
 }
 
+/// Of Scan-8, with a state of rank 1 or 2 whose batch size is not that of the scan input.
+template <std::size_t Rank>
 constexpr auto other_batch = [] {
-    return infer_scan({untyped, tensor_type(float_, {3, 5}), tensor_type(float_, {2, 7, 5})}, returns_nothing,
+    partial_shape dims{3, 5};
+    if (Rank == 1)
+        dims.erase(1);
+    return infer_scan({untyped, tensor_type(float_, dims), tensor_type(float_, {2, 7, 5})}, returns_nothing,
         type_list(1, untyped), {.opset = 8, .num_scan_inputs = 1});
 };
 
@@ -106,8 +111,11 @@ TEST_CASE("infer_scan: no inputs, and as many as there may be")
 TEST_CASE("infer_scan: the batch size of the first state of Scan-8, and of scalars")
 {
     CHECK(always_holds<scalar_states_have_no_batch_size>());
-    check_refused<other_batch, shape_error>(
+    check_refused<other_batch<2>, shape_error>(
         "xloom::infer_scan: a state must have the batch size of the scan inputs, but state[0] is [3, 5] and "
+        "their batch size is 2. Give a state of that batch size.");
+    check_refused<other_batch<1>, shape_error>(
+        "xloom::infer_scan: a state must have the batch size of the scan inputs, but state[0] is [3] and "
         "their batch size is 2. Give a state of that batch size.");
 }
 

@@ -221,7 +221,8 @@ def read_tried():
 def summary(results, reasons):
     """Prints the figures; true if every survivor is answered, and no answer is of a change that is noticed."""
     unanswered = [mutant for mutant, outcome, _ in results if outcome in Outcome.UNNOTICED and not has_answer(mutant, reasons)]
-    untrue = [mutant for mutant, outcome, _ in results if outcome in Outcome.NOTICED and (mutant.file, mutant.before, mutant.after) in reasons]
+    texts_of = lambda outcomes: {(mutant.file, mutant.before, mutant.after) for mutant, outcome, _ in results if outcome in outcomes}
+    untrue = sorted(reasons.keys() & texts_of(Outcome.NOTICED) - texts_of(Outcome.UNNOTICED))
     for folder in FOLDERS:
         outcomes = [outcome for mutant, outcome, _ in results if mutant.file.startswith(folder + "/")]
         noticed = sum(outcome in Outcome.NOTICED for outcome in outcomes)
@@ -234,8 +235,8 @@ def summary(results, reasons):
               f"({noticed / max(noticed + missed, 1):.1%} of the others noticed), {outcomes.count(Outcome.NO_PROGRAM)} without a program")
     for mutant in unanswered:
         print(f"no answer to {mutant}")
-    for mutant in untrue:
-        print(f"answered, but noticed: {mutant}")
+    for file, before, after in untrue:
+        print(f"answered, but noticed: {file}: {before}  =>  {after}")
     return not unanswered and not untrue
 
 
