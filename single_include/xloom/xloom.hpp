@@ -25549,8 +25549,8 @@ private:
 } // namespace xloom::inline XLOOM_ABI::detail
 
 // ==== xloom/detail/kernel/offsets.hpp ====
-// The offsets of index tuples: those of their positions, readers for every index type and bounds rule, blocks
-// of them with prefetching, and searches for repeated and for descending ones.
+// The offsets of index tuples: those of their positions, readers for every index type and bounds rule, and
+// blocks of them with prefetching.
 
 // ==== xloom/detail/kernel/index_tuples.hpp ====
 // The index tuples of ScatterND and GatherND, and their offsets.
@@ -26044,6 +26044,13 @@ bool for_each_block(
     }
     return true;
 }
+
+} // namespace xloom::inline XLOOM_ABI::kernel
+
+// ==== xloom/detail/kernel/repeated_offset.hpp ====
+// Tuples that name a slice again, and tuples out of order.
+
+namespace xloom::inline XLOOM_ABI::kernel {
 
 /// The positions of two tuples.
 struct tuple_pair {

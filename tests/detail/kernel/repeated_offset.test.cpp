@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include <xloom/detail/kernel/offsets.hpp>
+#include <xloom/detail/kernel/repeated_offset.hpp>
 
 namespace kernel_repeated_offset_test {
 

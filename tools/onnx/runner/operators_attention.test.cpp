@@ -229,9 +229,8 @@ TEST_CASE("LinearAttention and CausalConvWithState: what is wrong with a node")
     CHECK(error_of_node("CausalConvWithState(d, w)") ==
           "CausalConvWithState: the element type double is not possible here");
     CHECK(error_of_node("CausalConvWithState(x, x)") ==
-          "CausalConvWithState: xloom::causal_conv_into: the operands must have the shapes that B = 1, C = "
-          "2, L = "
-          "4 and k = 4 give them, but weight is [1, 2, 4] instead of [C, 1, k] = [2, 1, 4]. Reshape it.");
+          "CausalConvWithState: xloom::infer_causal_conv: weight must have a row for each channel of input, "
+          "but input is float[1, 2, 4] and weight is float[1, 2, 4]. Correct one of them.");
 }
 
 TEST_CASE("what com.microsoft's nodes have and ONNX's have not is refused, its default accepted")

@@ -12,6 +12,7 @@
 #include <xloom/detail/core/error.hpp>
 #include <xloom/detail/indexed/indexed_operands.hpp>
 #include <xloom/detail/kernel/offsets.hpp>
+#include <xloom/detail/kernel/repeated_offset.hpp>
 
 namespace xloom::inline XLOOM_ABI::detail {
 
