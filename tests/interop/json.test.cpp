@@ -205,6 +205,10 @@ TEST_CASE("files that are refused")
         gru(R"("layout":1.5,)" + layers), ": layout must be an integer, but is number" + remedy);
     check_refused<file_error>(gru(R"("activations":[1],)" + layers),
         ": activations must be a list of names, but one is number" + remedy);
+    check_refused<file_error>(
+        gru(R"("activations":"Tanh",)" + layers), ": activations must be a list, but is string" + remedy);
+    check_refused<file_error>(
+        gru(R"("layers":{"1":{},"0":{}})"), ": layers must be a list, but is object" + remedy);
     check_refused<option_error>(gru(R"("layout":2,)" + layers),
         ": layers[0]: layout must be 0 or 1, but layout is 2. Choose 1 where the batch axis comes first.");
     check_refused<shape_error>(gru(R"("layers":[{"W":[[[1],[2],[3]]],"R":[[[1],[2]]]}])"),

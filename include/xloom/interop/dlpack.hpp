@@ -27,8 +27,10 @@ template <class T>
 constexpr DLDataTypeCode dlpack_code()
 {
     constexpr element_type type = element_type_of<T>;
-    static_assert(type != element_type::undefined && type != element_type::string && sizeof(T) * 8 <= 128,
-        "xloom: DLPack has numbers and bool as items");
+    constexpr bool is_built_in = std::is_arithmetic_v<T> && type != element_type::undefined;
+    static_assert(is_built_in || type == element_type::float16 || type == element_type::bfloat16 ||
+                      type == element_type::complex64 || type == element_type::complex128,
+        "xloom: a tensor of DLPack holds numbers or bool, of storage types only float16 and bfloat16");
     if (type == element_type::bfloat16)
         return kDLBfloat;
     if (type == element_type::complex64 || type == element_type::complex128)
@@ -265,7 +267,7 @@ std::unique_ptr<Managed, dlpack_deleter> to_managed(std::string_view op, X&& x)
 /// Returns a managed tensor that owns `x`, moved in if it is an rvalue, for another library:
 /// to_dlpack(std::move(x)).release(). The other library calls its deleter, on any thread.
 ///
-/// Types     x: a tensor of numbers or bool. What a view refers to is copied.
+/// Types     x: a tensor of items as dlpack_tensor's. What a view refers to is copied.
 /// Errors    shape_error: a rank above max_rank.
 /// Cost      an allocation, and a copy of an lvalue or a view.
 /// Example   see dlpack_tensor.

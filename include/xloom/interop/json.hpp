@@ -60,6 +60,15 @@ inline json const& member(json const& object, char const* name)
     return at == object.end() ? null : *at;
 }
 
+/// Returns a list; null if it is omitted.
+inline json const& read_list(json const& object, char const* name, std::string const& place)
+{
+    json const& list = member(object, name);
+    if (!list.is_null() && !list.is_array())
+        fail_json(concat(place, ": ", name), "a list, but is ", list.type_name());
+    return list;
+}
+
 /// Returns an integer; 0 if it is omitted.
 inline std::int64_t read_integer(json const& object, char const* name, std::string const& place)
 {
@@ -130,7 +139,7 @@ Options read_options(json const& root, std::string const& file, std::size_t D)
     options.layout = read_integer(root, "layout", file);
     if constexpr (requires { options.linear_before_reset; })
         options.linear_before_reset = read_integer(root, "linear_before_reset", file) != 0;
-    for (json const& name : member(root, "activations")) {
+    for (json const& name : read_list(root, "activations", file)) {
         if (!name.is_string())
             fail_json(concat(file, ": activations"), "a list of names, but one is ", name.type_name());
         options.activations.push_back(name.get_ref<std::string const&>());
@@ -149,7 +158,7 @@ std::vector<recurrent_weights<Family, Item>> read_layers(
         fail_json(concat(file, ": op_type"), op_type, ", but is ",
             name.is_string() ? name.get_ref<std::string const&>() : name.type_name());
     std::vector<recurrent_weights<Family, Item>> layers;
-    for (json const& layer : member(root, "layers")) {
+    for (json const& layer : read_list(root, "layers", file)) {
         std::string const place = concat(file, ": layers[", layers.size(), "]");
         auto const W = read_tensor<Item>(layer, "W", 3, place), R = read_tensor<Item>(layer, "R", 3, place),
                    B = member(layer, "B").is_null() ? json_tensor<Item>()
