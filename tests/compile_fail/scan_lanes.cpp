@@ -3,8 +3,8 @@
 // 1: a body of lanes computes with many sequences at once, so that it cannot branch on their values
 // 2: a body of lanes computes with many sequences at once, so that it cannot branch on their values
 // 3: a body of lanes computes with many sequences at once, so that it cannot branch on their values
-// 4: a number would be rounded to the type of the lanes beside it
-// 5: a number would be rounded to the type of the lanes beside it
+// 4: a number would be rounded or wrapped to the type of the lanes beside it
+// 5: a number would be rounded or wrapped to the type of the lanes beside it
 // 6: the body must take lanes of the states, of an element of each input, then, in scan_lanes_into, of the outputs; write auto& or auto const& in place of the type of a number
 // 7: a callable takes by value what it is to write, so that it is lost; take it by reference, as in double& h or auto& y_t
 // 8: a callable takes by value what it is to write, so that it is lost; take it by reference, as in double& h or auto& y_t
@@ -40,6 +40,8 @@
 // 38: the body must take lanes of the states, of an element of each input, then, in scan_lanes_into, of the outputs; write auto& or auto const& in place of the type of a number
 // 39: the body must take lanes of the states, of an element of each input, then, in scan_lanes_into, of the outputs; write auto& or auto const& in place of the type of a number
 // 40: the body returned references, which could outlive the body's variables; return the step without template arguments
+// 41: a number would be rounded or wrapped to the type of the lanes beside it
+// 42: a number would be rounded or wrapped to the type of the lanes beside it
 // clang-format on
 #include <array>
 #include <cstdint>
@@ -65,6 +67,9 @@ int main()
     xloom::scan_lanes(step, h, x, lens, {.batch_axis = 0});
     xloom::scan_lanes_into([](auto s, auto const& x_t) { s[0] = x_t; }, cascade, x);
     xloom::scan_lanes_into([](auto& s, auto const& x_t) { s = xloom::select(true, x_t, s); }, h, x);
+    xloom::scan_lanes_into([](auto& s, auto const& x_t) { s = s + 2 * x_t - std::int64_t{1}; }, h, x);
+    xt::xtensor<std::uint64_t, 1> count{0, 0};
+    xloom::scan_lanes_into([](auto& n, auto const&) { n = (n + 1) % 3ULL + 'a'; }, count, x);
 #elif CASE == 1
     xloom::scan_lanes_into(
         [](auto& s, auto const& x_t, auto& y_t) {
@@ -168,6 +173,12 @@ int main()
             return xloom::scan_step<decltype(sum)&>{sum};
         },
         h, x);
+#elif CASE == 41
+    xt::xtensor<std::int32_t, 1> count{0, 0};
+    xloom::scan_lanes_into([](auto& n, auto const&) { n = n + (std::int64_t{1} << 40); }, count, x);
+#elif CASE == 42
+    xt::xtensor<std::int32_t, 1> count{0, 0};
+    xloom::scan_lanes_into([](auto& n, auto const&) { n = n / 3'000'000'000U; }, count, x);
 #endif
     static_cast<void>(body);
     static_cast<void>(step);

@@ -8,6 +8,7 @@
 #include <type_traits>
 #include <vector>
 
+#include <xloom/detail/tensor/strided_element.hpp>
 #include <xloom/detail/tensor/tensor.hpp>
 
 #include "support/xtensor_extras.hpp"
@@ -182,6 +183,27 @@ TEST_CASE("an element_view of const items reads them")
     static_assert(std::is_same_v<decltype(x(0, 0)), float const&>);
     static_assert(!std::is_assignable_v<decltype(x(0, 0)), float>);
     static_assert(std::is_same_v<detail::item_t<decltype(x)>, float>);
+}
+
+TEST_CASE("an element that is written converts to one that is read")
+{
+    items memory = counted(6);
+    auto const last_of = [](element_view<float const, 2> x) { return x(2, 1); };
+    view2 const y(memory.data(), {3, 2});
+    CHECK(last_of(y) == 6);
+    fixed_element_view<float const, 3, 2> const fixed = fixed_element_view<float, 3, 2>(memory.data(), {});
+    CHECK(fixed == y);
+    element_view<float> any(memory.data(), {2});
+    element_view<float const> const reads = any;
+    any = 7;
+    CHECK(reads == xt::xtensor<float, 1>{7, 7});
+    static_assert(!std::is_convertible_v<element_view<float const, 2>, view2>);
+
+    strided_element<float const, 2> const transposed =
+        strided_element<float, 2>(memory.data(), {{2, 3}, {1, 2}});
+    CHECK(transposed.shape() == std::array<std::size_t, 2>{2, 3});
+    CHECK(transposed(1, 2) == 6);
+    static_assert(!std::is_convertible_v<strided_element<float const, 2>, strided_element<float, 2>>);
 }
 
 TEST_CASE("an element_view of strings assigns them")

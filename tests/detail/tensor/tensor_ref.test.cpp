@@ -40,6 +40,33 @@ TEST_CASE("weights in arrays compute as those in tensors")
     CHECK(found.Y == expected.Y);
 }
 
+TEST_CASE("a reference that writes is one that reads, but not the other way round")
+{
+    xt::xtensor<float, 2> x = {{1, 2, 3}, {4, 5, 6}};
+    tensor_ref<float> const writes(x);
+    tensor_ref<float const> const reads = writes;
+    CHECK(reads.is_given());
+    CHECK(reads.data() == x.data());
+    CHECK(reads.rank() == 2);
+    CHECK(reads.shape() == shape{2, 3});
+    CHECK(reads.stride(0) == 3);
+    tensor_ref<float> none;
+    CHECK(!tensor_ref<float const>(none).is_given());
+}
+
+TEST_CASE("the last state of a call is the initial state of the next one")
+{
+    xt::xtensor<float, 3> const X = {{{1}}, {{-2}}}, W = {{{0.5f}, {-1}, {0.25f}, {1}}},
+                                R = {{{1}, {2}, {-1}, {0.5f}}};
+    lstm_weights<float> const weights({.W = W, .R = R});
+    xt::xtensor<float, 3> last = xt::zeros<float>({1, 1, 1});
+    xt::xtensor<float, 4> Y = xt::zeros<float>({2, 1, 1, 1});
+    lstm_outputs<float> const first{.Y_h = last};
+    lstm_into(X, weights, {}, first);
+    lstm_into(X, weights, {.initial_h = first.Y_h}, {.Y = Y});
+    CHECK(Y == lstm(X, {.W = W, .R = R, .initial_h = last}).Y);
+}
+
 TEST_CASE("a shape that no memory has is refused")
 {
     float item = 0;

@@ -57,15 +57,17 @@ struct no_branch {
     }
 };
 
-/// Requires that a number beside lanes of Ts is one of theirs.
+/// Requires that C++ converts a number beside a T to T, in arithmetic and in comparisons.
 template <class Number, class T>
 struct number_beside_lanes {
     static consteval bool holds()
     {
-        constexpr bool is_valid =
-            !(std::floating_point<Number> && (std::integral<T> || sizeof(Number) > sizeof(T)));
-        static_assert(is_valid, "a number would be rounded to the type of the lanes beside it; write 0.5f in "
-                                "place of 0.5, or cast it");
+        using common = std::common_type_t<Number, T>; // maybe long long where T is long
+        constexpr bool is_valid = std::floating_point<common> == std::floating_point<T> &&
+                                  std::is_signed_v<common> == std::is_signed_v<T> &&
+                                  sizeof(common) == sizeof(T);
+        static_assert(is_valid, "a number would be rounded or wrapped to the type of the lanes beside it; "
+                                "write 0.5f in place of 0.5, or cast it");
         return is_valid;
     }
 };
@@ -126,8 +128,9 @@ private:
 /// A number of type T converts to lanes that are all equal. A product is rounded before it is used: no
 /// compiler contracts it with a sum, so that a sequence has the same bits in every lane and for every N.
 ///
-/// Types     float, double, and integers of 32 and 64 bits. A double beside lanes of floats is an error,
-///           because it would be rounded; write 0.5f.
+/// Types     float, double, and integers of 32 and 64 bits. A number that C++ would not convert to T beside a
+///           T is an error, such as a double beside lanes of floats, which would be rounded; write 0.5f. An
+///           integer beside lanes of floats is rounded, as in C++.
 template <lane_item T, std::size_t N>
 class lanes {
     static_assert(N % detail::fewest_lanes == 0, "N must be a multiple of the lanes of a register");

@@ -2,6 +2,7 @@
 // The view of one element of a tensor whose items need not be contiguous, for bodies with loops of their own.
 
 #include <array>
+#include <concepts>
 #include <cstddef>
 
 #include <xloom/detail/core/shape.hpp>
@@ -21,6 +22,13 @@ public:
             strides_[axis] = layout.strides[axis];
         }
     }
+
+    /// Makes a view for reading of one for writing.
+    template <class Item>
+        requires std::same_as<Item const, T> && (!std::same_as<Item, T>)
+    strided_element(strided_element<Item, Rank> const& other)
+        : data_(other.data()), shape_(other.shape()), strides_(other.strides())
+    {}
 
     static constexpr std::size_t dimension() noexcept { return Rank; }
     std::array<std::size_t, Rank> const& shape() const noexcept { return shape_; }

@@ -1,6 +1,7 @@
 #pragma once
 // References to operands in memory that may be omitted.
 
+#include <concepts>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -9,6 +10,7 @@
 #include <utility>
 
 #include <xloom/detail/check/shapes.hpp>
+#include <xloom/detail/core/element_types.hpp>
 #include <xloom/detail/core/error.hpp>
 #include <xloom/detail/core/requirement.hpp>
 #include <xloom/detail/tensor/operands.hpp>
@@ -95,7 +97,7 @@ template <class X>
 consteval ref_error find_lengths_error()
 {
     constexpr ref_error error = find_ref_error<X, item_t<X> const>();
-    return error == ref_error::none && !std::integral<item_t<X>> ? ref_error::integer : error;
+    return error == ref_error::none && !counting_integer<item_t<X>> ? ref_error::integer : error;
 }
 
 /// The item type of an operator's first operand; float if that operand is invalid.
@@ -108,11 +110,13 @@ using first_item_t = std::conditional_t<tensor<X> || lazy<X>, item_t<X>, float>;
 /// an omitted operand. Made from variables, adaptors and views; the tensor must outlive it.
 template <class T>
 class tensor_ref {
+    using writer = tensor_ref<std::remove_const_t<T>>;
+
 public:
     tensor_ref() = default;
 
     template <class X>
-        requires(!std::is_base_of_v<tensor_ref, detail::bare<X>>)
+        requires(!std::is_base_of_v<tensor_ref, detail::bare<X>> && !std::is_same_v<writer, detail::bare<X>>)
     tensor_ref(X&& operand) : is_given_(true)
     {
         if constexpr (detail::satisfied<detail::referable<detail::find_ref_error<X, T>()>>()) {
@@ -121,6 +125,13 @@ public:
             detail::refer(block_, data_, operand);
         }
     }
+
+    /// Makes a reference for reading of one for writing.
+    template <std::same_as<writer> Writer>
+        requires std::is_const_v<T>
+    tensor_ref(Writer const& other)
+        : data_(other.data()), rank_(other.rank()), block_(other.block()), is_given_(other.is_given())
+    {}
 
     /// Refers to the items of a tensor in row-major order, without a type of tensors, as
     /// tensor_ref<float>(items, {2, 3}). There must be as many items as the shape has.
