@@ -55,11 +55,11 @@ using kernel::item_by_item;
 using kernel::map;
 
 /// exp_of(x): e to the power of x; 0 or infinite where the result is near the ends of the range.
-using kernel::detail::exp_of;
+using kernel::exp_of;
 /// full_exp(x): e to the power of x, with subnormal results.
 using kernel::full_exp;
 /// exp_less_1(x): exp(x) - 1 without cancellation, for x up to 88 (float) or 709 (double).
-using kernel::detail::exp_less_1;
+using kernel::exp_less_1;
 /// The natural logarithm, log_of(x).
 using kernel::log_of;
 /// The sine, sin_of(x).

@@ -238,9 +238,9 @@ private:
 /// it may stay subnormal for ever, and on many processors an operation on a subnormal number takes many times
 /// as long as on another.
 ///
-/// lstm, gru, rnn, attn_lstm, their cells, selective_scan, linear_attention, linear_recurrence, packed_matrix
-/// and the derivatives of these do so themselves (docs/guarantees.md). This class is for bodies of scan and
-/// loop, and for all else that a program computes.
+/// lstm, gru, rnn, attn_lstm, their cells, selective_scan, linear_attention, causal_conv, linear_recurrence,
+/// packed_matrix and the derivatives of these do so themselves (docs/guarantees.md). This class is for bodies
+/// of scan and loop, and for all else that a program computes.
 ///
 /// Members   is_supported: true for x86 with the arithmetic of SSE2 and for AArch64; elsewhere the class does
 ///           nothing.
@@ -1230,7 +1230,7 @@ namespace xloom::inline XLOOM_ABI {
 /// The largest rank; a call with a tensor of a larger rank throws shape_error.
 inline constexpr std::size_t max_rank = 16;
 
-/// The largest number of operands of one kind; a call with more throws option_error.
+/// The largest number of inputs, or of outputs, of a scan; a call with more throws option_error.
 inline constexpr std::size_t max_operands = 32;
 
 /// The rank of a container whose rank is known at run time only.
@@ -1863,6 +1863,7 @@ To copy_as(From const& from)
 
 #include <algorithm>
 #include <array>
+#include <concepts>
 #include <functional>
 #include <memory>
 #include <type_traits>
@@ -1923,16 +1924,18 @@ inline constexpr bool is_fixed_shape<xt::fixed_shape<Dims...>> = true;
 
 /// The rank that the type of a shape has; dynamic_rank if it has none.
 template <class Shape>
-inline constexpr std::size_t rank_of_shape_type = dynamic_rank;
-template <std::size_t Rank>
-inline constexpr std::size_t rank_of_shape_type<std::array<std::size_t, Rank>> = Rank;
+inline constexpr std::size_t rank_of_shape = dynamic_rank;
+template <class Size, std::size_t Rank>
+inline constexpr std::size_t rank_of_shape<std::array<Size, Rank>> = Rank;
+template <std::size_t... Dims>
+inline constexpr std::size_t rank_of_shape<xt::fixed_shape<Dims...>> = sizeof...(Dims);
 
 /// True if shapes of these types never have the same rank: xtensor's assignment, which is not reached then,
 /// would write beyond its array of dimensions, as g++ reports.
 template <class Shape, class Other>
 inline constexpr bool have_different_ranks =
-    rank_of_shape_type<Shape> != dynamic_rank && rank_of_shape_type<Other> != dynamic_rank &&
-    rank_of_shape_type<Shape> != rank_of_shape_type<Other>;
+    rank_of_shape<Shape> != dynamic_rank && rank_of_shape<Other> != dynamic_rank &&
+    rank_of_shape<Shape> != rank_of_shape<Other>;
 
 /// The shape and strides of a view; an empty class for a fixed shape.
 template <class Shape>
@@ -2055,7 +2058,6 @@ namespace xloom::inline XLOOM_ABI {
 template <class T, class Shape>
 class basic_element_view : public xt::xcontainer<basic_element_view<T, Shape>>,
                            public xt::xcontainer_semantic<basic_element_view<T, Shape>> {
-    using container_base = xt::xcontainer<basic_element_view>;
     using semantic_base = xt::xcontainer_semantic<basic_element_view>;
     using inner_types = xt::xcontainer_inner_types<basic_element_view>;
     using geometry = typename inner_types::geometry;
@@ -2074,6 +2076,13 @@ public:
     {}
 
     basic_element_view(basic_element_view const&) = default;
+
+    /// Makes a view for reading of one for writing.
+    template <class Item>
+        requires std::same_as<Item const, T> && (!std::same_as<Item, T>)
+    basic_element_view(basic_element_view<Item, Shape> const& other)
+        : geometry_(other.geometry_), storage_(other.data(), geometry_.size_)
+    {}
 
     basic_element_view& operator=(basic_element_view const& other)
     {
@@ -2155,6 +2164,8 @@ public:
 
 private:
     friend class xt::xcontainer<basic_element_view>;
+    template <class, class>
+    friend class basic_element_view;
 
     template <class E>
     void check_shape_of(E const& expression) const
@@ -2338,13 +2349,6 @@ concept strided_expression = expression<T> && requires(bare<T>& t) {
     t.data_offset();
     t.strides();
 } && has_items_in_storage<bare<T>>;
-
-template <class Shape>
-inline constexpr std::size_t rank_of_shape = dynamic_rank;
-template <class Size, std::size_t Rank>
-inline constexpr std::size_t rank_of_shape<std::array<Size, Rank>> = Rank;
-template <std::size_t... Dims>
-inline constexpr std::size_t rank_of_shape<xt::fixed_shape<Dims...>> = sizeof...(Dims);
 
 template <class Storage, xt::layout_type Layout, class Shape, class Tag>
 inline constexpr bool is_xcontainer<xt::xarray_container<Storage, Layout, Shape, Tag>> = true;
@@ -2750,6 +2754,132 @@ struct evaluated<step_value<Container>, K> : evaluated<Container, K> {};
 // Operand tuples (packs): one value or a flat std::tuple of values, for an operator's states, inputs or
 // outputs.
 
+// ==== xloom/detail/check/shapes.hpp ====
+// The check of several operands whose shapes follow from a few sizes, with one error text for all of them.
+
+namespace xloom::inline XLOOM_ABI::detail {
+
+/// Requires that the size in bytes of a tensor of Ts is representable in std::ptrdiff_t.
+///
+/// Errors    shape_error
+template <class T>
+constexpr void check_fits_in_memory(shape const& dims)
+{
+    if (!is_countable(dims, sizeof(T)))
+        fail<shape_error>("xloom: the buffers of an operator must fit in memory, but its sizes need more "
+                          "bytes than std::ptrdiff_t can count. Choose smaller sizes.");
+}
+
+/// As above, of `count` numbers. The largest std::size_t stands for all counts that are larger.
+template <class T>
+constexpr void check_fits_in_memory(std::size_t count)
+{
+    check_fits_in_memory<T>(shape{count});
+}
+
+/// Requires that `axis`, an option, is an axis of `operand`, and returns it, counted from the front.
+///
+/// Errors    shape_error: an axis out of range.
+constexpr std::size_t check_axis_option(
+    std::string_view op, std::string_view operand, shape const& dims, std::int64_t axis)
+{
+    if (!is_axis(axis, dims.size()))
+        fail<shape_error>(op, ": an axis of a tensor of rank r must be in [-r, r - 1], but options.axis is ",
+            axis, " and ", operand, " has the shape ", dims, ". Name an axis that the tensor has.");
+    return wrap_axis(axis, dims.size());
+}
+
+/// A non-owning reference to the shape of an operand that may be omitted: then it is false.
+class shape_ref {
+public:
+    constexpr shape_ref() = default;
+    constexpr shape_ref(shape const& dims) : dims_(&dims) {}
+    constexpr shape_ref(std::optional<shape> const& dims) : dims_(dims ? &*dims : nullptr) {}
+
+    constexpr explicit operator bool() const noexcept { return dims_ != nullptr; }
+    constexpr shape const& operator*() const noexcept { return *dims_; }
+    constexpr shape const* operator->() const noexcept { return dims_; }
+
+private:
+    shape const* dims_ = nullptr;
+};
+
+/// An operand with its expected and its actual shape.
+struct shape_requirement {
+    std::string_view operand;
+    std::string_view symbolic_shape; ///< of the expected shape, such as [D, N, H]
+    shape expected;
+    shape_ref actual;
+};
+
+/// True if both have the same axes in another order, not counting those of length 1: one is a transposition
+/// of the other.
+constexpr bool are_transposed(shape a, shape b)
+{
+    auto const drop_ones = [](shape const& dims) {
+        shape longer;
+        for (std::size_t const dim : dims)
+            if (dim != 1)
+                longer.push_back(dim);
+        return longer;
+    };
+    a = drop_ones(a);
+    b = drop_ones(b);
+    if (a == b)
+        return false;
+    std::sort(a.begin(), a.end());
+    std::sort(b.begin(), b.end());
+    return a == b;
+}
+
+/// Returns the remedy: a reshape requires the same number of items, a transposition the same axes.
+constexpr std::string_view shape_remedy(std::span<shape_requirement const> requirements)
+{
+    bool all_transposed = true, all_reshaped = true;
+    for (shape_requirement const& requirement : requirements)
+        if (requirement.actual && *requirement.actual != requirement.expected) {
+            bool const is_transposed = are_transposed(*requirement.actual, requirement.expected);
+            bool const has_the_items =
+                element_count(*requirement.actual) == element_count(requirement.expected);
+            all_transposed &= is_transposed;
+            all_reshaped &= has_the_items && !is_transposed;
+        }
+    return all_transposed ? ". Transpose it." : all_reshaped ? ". Reshape it." : ". Give it that shape.";
+}
+
+[[noreturn]] inline void fail_shapes(
+    std::string_view op, std::string_view sizes, std::span<shape_requirement const> requirements)
+{
+    fact_list facts;
+    for (shape_requirement const& requirement : requirements)
+        if (requirement.actual && *requirement.actual != requirement.expected)
+            facts.add(requirement.operand, " is ", *requirement.actual, " instead of ",
+                requirement.symbolic_shape, " = ", requirement.expected);
+    fail<shape_error>(op, ": the operands must have the shapes that ", sizes, " give them, but ", facts,
+        shape_remedy(requirements));
+}
+
+/// Requires that every given operand has its expected shape. `describe` returns the sizes for the error text.
+template <class Describe>
+constexpr void check_shapes(
+    std::string_view op, std::span<shape_requirement const> requirements, Describe const& describe)
+{
+    for (shape_requirement const& requirement : requirements)
+        if (requirement.actual && *requirement.actual != requirement.expected)
+            fail_shapes(op, describe(), requirements);
+}
+
+constexpr void check_given(std::string_view op, std::string_view operand, shape_ref dims, std::size_t rank)
+{
+    if (!dims)
+        fail<shape_error>(op, ": ", operand, " must be given, but it is omitted. Give it ", rank, " axes.");
+    if (dims->size() != rank)
+        fail<shape_error>(op, ": ", operand, " must have ", rank, " axes, but its shape is ", *dims,
+            ". Give it ", rank, ".");
+}
+
+} // namespace xloom::inline XLOOM_ABI::detail
+
 namespace xloom::inline XLOOM_ABI::detail {
 
 template <class T>
@@ -2827,12 +2957,29 @@ struct owned<std::tuple<Ts...>> {
     using type = std::tuple<owned_t<Ts>...>;
 };
 
+/// Requires that the items of lazy expressions among the values fit in memory. More axes than max_rank are
+/// for check_rank to report.
+///
+/// Errors    shape_error
+template <class Operands>
+void check_evaluated_sizes(Operands const& operands)
+{
+    detail::for_each_leaf(detail::leaves(operands), []<class X>(auto, [[maybe_unused]] X const& value) {
+        if constexpr (lazy<X>)
+            if (value.dimension() <= max_rank)
+                check_fits_in_memory<item_t<X>>(shape(value.shape().begin(), value.shape().end()));
+    });
+}
+
 /// Returns a value that owns its items, or a std::tuple of such values: `value`, moved if it is an rvalue, or
 /// a copy of what a view refers to.
+///
+/// Errors    shape_error: the items of a lazy expression do not fit in memory.
 template <class T>
 owned_t<T> to_owned(T&& value)
 {
     using result_type = owned_t<T>;
+    detail::check_evaluated_sizes(value);
     if constexpr (std::is_constructible_v<result_type, T>) {
         return result_type(std::forward<T>(value));
     } else if constexpr (is_tuple<bare<T>>) {
@@ -3019,7 +3166,7 @@ template <class Cond>
 bool is_true(std::string_view op, Cond const& cond)
 {
     if constexpr (lazy<Cond>) {
-        return is_true(op, owned_t<Cond>(cond));
+        return is_true(op, detail::to_owned(cond));
     } else if constexpr (tensor<Cond>) {
         check_rank(op, "cond", detail::rank_of(cond));
         if (element_count(detail::shape_of(cond)) != 1)
@@ -3230,15 +3377,15 @@ constexpr bool are_all_right(std::size_t count, IsRight const& is_right)
     return true;
 }
 
-/// Returns a fact for every i below `count` for which is_right(i) does not hold: add(facts, i) adds it.
+/// Returns `facts`, and one for every i below `count` for which is_right(i) does not hold: add(facts, i) adds
+/// it.
 template <class IsRight, class Add>
-fact_list facts_of_wrong(std::size_t count, IsRight const& is_right, Add const& add)
+fact_list facts_of_wrong(std::size_t count, IsRight const& is_right, Add const& add, fact_list facts = {})
 {
-    fact_list wrong;
     for (std::size_t i = 0; i < count; ++i)
         if (!is_right(i))
-            add(wrong, i);
-    return wrong;
+            add(facts, i);
+    return facts;
 }
 
 constexpr void check_directions(std::string_view op, std::string_view option, directions const& list)
@@ -3349,19 +3496,29 @@ XLOOM_NOINLINE constexpr std::size_t check_scan(
         ". Cut them to one length, or name other axes.");
 }
 
-/// Requires that outputs that are written in place have exactly T elements.
+/// The words of error texts about scan outputs, or about their cotangents.
+struct output_words {
+    std::string_view name;
+    std::string_view each;
+    std::string_view remedy;
+};
+inline constexpr output_words words_of_outputs{
+    "scan_outputs", "scan output", "Give it an element for each iteration"};
+inline constexpr output_words words_of_ct_outputs{
+    "ct_outputs", "cotangent of a scan output", "Name the axes of the forward pass"};
+
+/// Requires that outputs that are written in place, or cotangents of outputs, have exactly T elements.
 ///
 /// Errors    shape_error: rank 0, an axis out of range, another length.
-XLOOM_NOINLINE constexpr void check_scan_outputs(
-    std::string_view op, std::span<shape const> outputs, std::size_t length, scan_options const& options)
+XLOOM_NOINLINE constexpr void check_scan_outputs(std::string_view op, std::span<shape const> outputs,
+    std::size_t length, scan_options const& options, output_words const& words = words_of_outputs)
 {
-    check_time_axes(op, "scan_outputs", outputs, "scan_output_axes", options.scan_output_axes);
+    check_time_axes(op, words.name, outputs, "scan_output_axes", options.scan_output_axes);
     for (std::size_t i = 0; i < outputs.size(); ++i)
         if (length_in_time(outputs, options.scan_output_axes, i) != length)
-            fail<shape_error>(op, ": every scan output must be as long as the scan, which has ", length,
-                " iterations, but ",
-                describe_lengths("scan_outputs", outputs, options.scan_output_axes, length),
-                ". Give it an element for each iteration.");
+            fail<shape_error>(op, ": every ", words.each, " must be as long as the scan, which has ", length,
+                " iterations, but ", describe_lengths(words.name, outputs, options.scan_output_axes, length),
+                ". ", words.remedy, ".");
 }
 
 /// Requires that time is axis 0 of every operand whose type has a fixed shape. `fixed_ranks` has the ranks of
@@ -4029,6 +4186,18 @@ constexpr std::size_t ceil_sqrt(std::size_t value) noexcept
 
 } // namespace xloom::inline XLOOM_ABI::detail
 
+// ==== xloom/detail/tensor/item_buffer.hpp ====
+// Memory for the items of intermediate values.
+
+namespace xloom::inline XLOOM_ABI::detail {
+
+/// A container of items in aligned memory, uninitialised if their type is trivial. Large memory is in huge
+/// pages, because each call touches all of it once.
+template <class T>
+using item_buffer = xt::uvector<T, cache_aligned_allocator<T>>;
+
+} // namespace xloom::inline XLOOM_ABI::detail
+
 namespace xloom::inline XLOOM_ABI {
 
 namespace detail {
@@ -4140,10 +4309,6 @@ private:
 
     scan_workspace* workspace_;
 };
-
-/// A container of items in aligned memory, uninitialised if their type is trivial.
-template <class T>
-using item_buffer = xt::uvector<T, cache_aligned_allocator<T>>;
 
 /// When the elements of outputs that are not contiguous must be in the tensor: at the end of their iteration,
 /// because a body may read there, through a captured variable, what earlier iterations wrote; or several at
@@ -4352,6 +4517,13 @@ public:
             strides_[axis] = layout.strides[axis];
         }
     }
+
+    /// Makes a view for reading of one for writing.
+    template <class Item>
+        requires std::same_as<Item const, T> && (!std::same_as<Item, T>)
+    strided_element(strided_element<Item, Rank> const& other)
+        : data_(other.data()), shape_(other.shape()), strides_(other.strides())
+    {}
 
     static constexpr std::size_t dimension() noexcept { return Rank; }
     std::array<std::size_t, Rank> const& shape() const noexcept { return shape_; }
@@ -5288,120 +5460,6 @@ struct indexed_names {
 
 } // namespace xloom::inline XLOOM_ABI::detail
 
-// ==== xloom/detail/check/shapes.hpp ====
-// The check of several operands whose shapes follow from a few sizes, with one error text for all of them.
-
-namespace xloom::inline XLOOM_ABI::detail {
-
-/// Requires that the size in bytes of a tensor of Ts is representable in std::ptrdiff_t.
-///
-/// Errors    shape_error
-template <class T>
-constexpr void check_fits_in_memory(shape const& dims)
-{
-    if (!is_countable(dims, sizeof(T)))
-        fail<shape_error>("xloom: the buffers of an operator must fit in memory, but its sizes need more "
-                          "bytes than std::ptrdiff_t can count. Choose smaller sizes.");
-}
-
-/// As above, of `count` numbers. The largest std::size_t stands for all counts that are larger.
-template <class T>
-constexpr void check_fits_in_memory(std::size_t count)
-{
-    check_fits_in_memory<T>(shape{count});
-}
-
-/// A non-owning reference to the shape of an operand that may be omitted: then it is false.
-class shape_ref {
-public:
-    constexpr shape_ref() = default;
-    constexpr shape_ref(shape const& dims) : dims_(&dims) {}
-    constexpr shape_ref(std::optional<shape> const& dims) : dims_(dims ? &*dims : nullptr) {}
-
-    constexpr explicit operator bool() const noexcept { return dims_ != nullptr; }
-    constexpr shape const& operator*() const noexcept { return *dims_; }
-    constexpr shape const* operator->() const noexcept { return dims_; }
-
-private:
-    shape const* dims_ = nullptr;
-};
-
-/// An operand with its expected and its actual shape.
-struct shape_requirement {
-    std::string_view operand;
-    std::string_view symbolic_shape; ///< of the expected shape, such as [D, N, H]
-    shape expected;
-    shape_ref actual;
-};
-
-/// True if both have the same axes in another order, not counting those of length 1: one is a transposition
-/// of the other.
-constexpr bool are_transposed(shape a, shape b)
-{
-    auto const drop_ones = [](shape const& dims) {
-        shape longer;
-        for (std::size_t const dim : dims)
-            if (dim != 1)
-                longer.push_back(dim);
-        return longer;
-    };
-    a = drop_ones(a);
-    b = drop_ones(b);
-    if (a == b)
-        return false;
-    std::sort(a.begin(), a.end());
-    std::sort(b.begin(), b.end());
-    return a == b;
-}
-
-/// Returns the remedy: a reshape requires the same number of items, a transposition the same axes.
-constexpr std::string_view shape_remedy(std::span<shape_requirement const> requirements)
-{
-    bool all_transposed = true, all_reshaped = true;
-    for (shape_requirement const& requirement : requirements)
-        if (requirement.actual && *requirement.actual != requirement.expected) {
-            bool const is_transposed = are_transposed(*requirement.actual, requirement.expected);
-            bool const has_the_items =
-                element_count(*requirement.actual) == element_count(requirement.expected);
-            all_transposed &= is_transposed;
-            all_reshaped &= has_the_items && !is_transposed;
-        }
-    return all_transposed ? ". Transpose it." : all_reshaped ? ". Reshape it." : ". Give it that shape.";
-}
-
-[[noreturn]] inline void fail_shapes(
-    std::string_view op, std::string_view sizes, std::span<shape_requirement const> requirements)
-{
-    fact_list facts;
-    for (shape_requirement const& requirement : requirements)
-        if (requirement.actual && *requirement.actual != requirement.expected)
-            facts.add(requirement.operand, " is ", *requirement.actual, " instead of ",
-                requirement.symbolic_shape, " = ", requirement.expected);
-    fail<shape_error>(op, ": the operands must have the shapes that ", sizes, " give them, but ", facts,
-        shape_remedy(requirements));
-}
-
-/// Requires that every given operand has its expected shape. `describe` returns the sizes for the error text.
-template <class Describe>
-constexpr void check_shapes(
-    std::string_view op, std::span<shape_requirement const> requirements, Describe const& describe)
-{
-    for (shape_requirement const& requirement : requirements)
-        if (requirement.actual && *requirement.actual != requirement.expected)
-            fail_shapes(op, describe(), requirements);
-}
-
-constexpr void check_given(std::string_view op, std::string_view operand, shape_ref dims, std::size_t rank)
-{
-    if (!dims)
-        fail<shape_error>(op, ": ", operand, " must be given, but it is omitted. Give it ", rank, " axes.");
-    if (dims->size() != rank)
-        fail<shape_error>(op, ": ", operand, " must have ", rank, " axes, but its shape is ", *dims,
-            ". Give it ", rank, ".");
-}
-
-} // namespace xloom::inline XLOOM_ABI::detail
-
 namespace xloom::inline XLOOM_ABI::detail {
 
 /// The type of an input during a call: a reference to a tensor, or a container for a lazy expression, which
@@ -5409,26 +5467,11 @@ namespace xloom::inline XLOOM_ABI::detail {
 template <class X>
 using input_t = std::conditional_t<lazy<X>, owned_t<X> const, X const&>;
 
-/// Requires that the items of an input that will be evaluated fit in memory. More axes than max_rank are for
-/// check_rank to report.
-///
-/// Errors    shape_error
-template <class X>
-void check_evaluated_size([[maybe_unused]] X const& input)
-{
-    if constexpr (lazy<X>)
-        if (input.dimension() <= max_rank)
-            check_fits_in_memory<item_t<X>>(shape(input.shape().begin(), input.shape().end()));
-}
-
 template <class Operands>
 auto evaluated_inputs(Operands const& inputs)
 {
-    return std::apply(
-        [](auto&... input) {
-            (detail::check_evaluated_size(input), ...);
-            return std::tuple<input_t<bare<decltype(input)>>...>(input...);
-        },
+    detail::check_evaluated_sizes(inputs);
+    return std::apply([](auto&... input) { return std::tuple<input_t<bare<decltype(input)>>...>(input...); },
         detail::leaves(inputs));
 }
 
@@ -5439,13 +5482,6 @@ struct evaluated_argument {
 
     explicit evaluated_argument(Operands const& inputs) : values(detail::evaluated_inputs(inputs)) {}
 };
-
-/// Returns a pointer to the values; a null pointer if they have not been evaluated.
-template <class Operands>
-auto const* pointer_to_values(std::optional<evaluated_argument<Operands>> const& inputs)
-{
-    return inputs ? std::addressof(inputs->values) : nullptr;
-}
 
 /// True unless the type of an operand shows that its rank is at most max_rank.
 template <class X>
@@ -6803,6 +6839,83 @@ loop_status loop_into(
 // Shape requirements of scans over rows: of Scan-8, where axis 0 is the batch and axis 1 of inputs and
 // outputs is time, and of scans over the segments of ragged rows.
 
+// ==== xloom/detail/check/operand_shapes.hpp ====
+// The shapes of all operands of a scan over rows or over lanes, whose sizes must agree.
+
+namespace xloom::inline XLOOM_ABI::detail {
+
+/// The shapes of the operands of a call, and their names in errors.
+struct operand_shapes {
+    std::string_view states_name;
+    std::span<shape const> states, inputs, outputs;
+    std::string_view inputs_name = "scan_inputs", outputs_name = "scan_outputs";
+};
+
+/// Calls f(name, i, dims) for every operand.
+template <class F>
+constexpr void for_each_operand(operand_shapes const& of, F const& f)
+{
+    auto const each = [&](std::string_view name, std::span<shape const> operands) {
+        for (std::size_t i = 0; i < operands.size(); ++i)
+            f(name, i, operands[i]);
+    };
+    each(of.states_name, of.states);
+    each(of.inputs_name, of.inputs);
+    each(of.outputs_name, of.outputs);
+}
+
+/// Returns `facts`, followed by the shape of every operand for which is_right(i) does not hold.
+template <class IsRight>
+fact_list facts_of_shapes(
+    std::string_view name, std::span<shape const> operands, IsRight const& is_right, fact_list facts = {})
+{
+    auto const add = [&](fact_list& wrong, std::size_t i) {
+        wrong.add(name, "[", i, "] has the shape ", operands[i]);
+    };
+    return facts_of_wrong(operands.size(), is_right, add, std::move(facts));
+}
+
+/// Lists the sizes of operands along axis_of(name, dims), if they have one: all of them, or of more than an
+/// error text lists the first one and those that differ from it.
+template <class AxisOf>
+fact_list describe_sizes(operand_shapes const& of, AxisOf const& axis_of)
+{
+    bool const is_each_listed = are_all_listed(of.states.size() + of.inputs.size() + of.outputs.size());
+    std::optional<std::size_t> first;
+    fact_list sizes;
+    for_each_operand(of, [&](std::string_view name, std::size_t i, shape const& dims) {
+        std::optional<std::size_t> const axis = axis_of(name, dims);
+        if (axis && (is_each_listed || !first || dims[*axis] != *first))
+            sizes.add(name, "[", i, "] has ", dims[*axis], " (axis ", *axis, " of ", dims, ")");
+        if (axis && !first)
+            first = dims[*axis];
+    });
+    return sizes;
+}
+
+/// Returns the common size of all operands along axis_of(name, dims), without those for which it is
+/// std::nullopt.
+///
+/// Errors    shape_error: the sizes are not equal; `rule` says that they must be.
+template <class AxisOf>
+constexpr std::optional<std::size_t> common_size(std::string_view op, operand_shapes const& of,
+    std::string_view rule, std::string_view remedy, AxisOf const& axis_of)
+{
+    std::optional<std::size_t> common;
+    bool agree = true;
+    for_each_operand(of, [&](std::string_view name, std::size_t, shape const& dims) {
+        if (std::optional<std::size_t> const axis = axis_of(name, dims)) {
+            agree = agree && dims[*axis] == common.value_or(dims[*axis]);
+            common = dims[*axis];
+        }
+    });
+    if (!agree)
+        fail<shape_error>(op, rule, describe_sizes(of, axis_of), remedy);
+    return common;
+}
+
+} // namespace xloom::inline XLOOM_ABI::detail
+
 namespace xloom::inline XLOOM_ABI::detail {
 
 /// The batch size N and the sequence length T of a batched scan.
@@ -6811,64 +6924,17 @@ struct batch_extent {
     std::size_t length = 0;
 };
 
-inline fact_list describe_low_ranks(
-    std::string_view state_name, std::span<shape const> states, std::span<shape const> inputs)
-{
-    fact_list wrong;
-    for (std::size_t i = 0; i < states.size(); ++i)
-        if (states[i].empty())
-            wrong.add(state_name, "[", i, "] has the shape ", states[i]);
-    for (std::size_t i = 0; i < inputs.size(); ++i)
-        if (inputs[i].size() < 2)
-            wrong.add("scan_inputs[", i, "] has the shape ", inputs[i]);
-    return wrong;
-}
-
 /// Requires that states have a batch axis, and scan inputs a batch and a sequence axis.
-constexpr void check_batch_ranks(std::string_view op, std::string_view state_name,
-    std::span<shape const> states, std::span<shape const> inputs)
+constexpr void check_batch_ranks(std::string_view op, operand_shapes const& of)
 {
-    bool agree = true;
-    for (shape const& state : states)
-        agree = agree && !state.empty();
-    for (shape const& input : inputs)
-        agree = agree && input.size() >= 2;
-    if (!agree)
+    auto const is_state = [&](std::size_t i) { return !of.states[i].empty(); };
+    auto const is_input = [&](std::size_t i) { return of.inputs[i].size() >= 2; };
+    if (!are_all_right(of.states.size(), is_state) || !are_all_right(of.inputs.size(), is_input))
         fail<shape_error>(op,
             ": axis 0 of every operand must be the batch and axis 1 of a scan input its sequence, but ",
-            describe_low_ranks(state_name, states, inputs), ". Give it the axes, of size 1 if need be.");
-}
-
-inline fact_list describe_batches(
-    std::string_view state_name, std::span<shape const> states, std::span<shape const> inputs)
-{
-    std::size_t const first = states.empty() ? inputs[0][0] : states[0][0];
-    bool const is_each_listed = are_all_listed(states.size() + inputs.size());
-    fact_list batches;
-    for (std::size_t i = 0; i < states.size(); ++i)
-        if (is_each_listed || i == 0 || states[i][0] != first)
-            batches.add(state_name, "[", i, "] has ", states[i][0]);
-    for (std::size_t i = 0; i < inputs.size(); ++i)
-        if (is_each_listed || (i == 0 && states.empty()) || inputs[i][0] != first)
-            batches.add("scan_inputs[", i, "] has ", inputs[i][0]);
-    return batches;
-}
-
-/// Returns the common batch size of all operands; none without operands. Requires check_batch_ranks.
-constexpr std::optional<std::size_t> check_batch(std::string_view op, std::string_view state_name,
-    std::span<shape const> states, std::span<shape const> inputs)
-{
-    std::optional<std::size_t> batch;
-    bool agree = true;
-    for (std::span<shape const> const operands : {states, inputs})
-        for (shape const& dims : operands) {
-            agree = agree && dims[0] == batch.value_or(dims[0]);
-            batch = dims[0];
-        }
-    if (!agree)
-        fail<shape_error>(op, ": all operands must have the same batch size along axis 0, but ",
-            describe_batches(state_name, states, inputs), ". Cut them to the same rows.");
-    return batch;
+            facts_of_shapes(
+                of.inputs_name, of.inputs, is_input, facts_of_shapes(of.states_name, of.states, is_state)),
+            ". Give it the axes, of size 1 if need be.");
 }
 
 /// Checks the operands and options of Scan-8 and returns N and T. `state_name` is the states' name in errors.
@@ -6883,22 +6949,17 @@ constexpr batch_extent check_scan_batched(std::string_view op, std::string_view 
     check_count(op, inputs.size(), "scan inputs");
     check_entries(op, "scan_input_directions", options.scan_input_directions, inputs.size(), "scan inputs");
     check_directions(op, "scan_input_directions", options.scan_input_directions);
-    check_batch_ranks(op, state_name, states, inputs);
-    std::optional<std::size_t> const batch = check_batch(op, state_name, states, inputs);
+    operand_shapes const of{state_name, states, inputs, {}};
+    check_batch_ranks(op, of);
+    std::optional<std::size_t> const batch = common_size(op, of,
+        ": all operands must have the same batch size, but ", ". Cut them to the same rows.",
+        [](std::string_view, shape const&) { return std::optional<std::size_t>(0); });
     if (!batch)
         fail<option_error>(op, ": the batch size comes from the operands, but there are no states "
                                "and no scan inputs. Give one of them.");
 
     return {*batch, check_length(op, inputs, axes(inputs.size(), 1), options.length, "sequence length",
                         ". Pad them, and say in sequence_lens how long each row is.")};
-}
-
-/// Returns a fact with the shape of every operand for which is_right(i) does not hold.
-template <class IsRight>
-fact_list facts_of_shapes(std::string_view name, std::span<shape const> operands, IsRight const& is_right)
-{
-    return facts_of_wrong(operands.size(), is_right,
-        [&](fact_list& wrong, std::size_t i) { wrong.add(name, "[", i, "] has the shape ", operands[i]); });
 }
 
 /// Requires that outputs that are written in place are [N, T, ...].
@@ -6953,65 +7014,6 @@ struct lane_axes {
     std::size_t batch, other;
 };
 
-/// The shapes of the operands of a call, and their names in errors.
-struct lane_shapes {
-    std::string_view states_name;
-    std::span<shape const> states, inputs, outputs;
-    std::string_view inputs_name = "scan_inputs", outputs_name = "scan_outputs";
-};
-
-/// Calls f(name, i, dims) for every operand.
-template <class F>
-constexpr void for_each_operand(lane_shapes const& of, F const& f)
-{
-    auto const each = [&](std::string_view name, std::span<shape const> operands) {
-        for (std::size_t i = 0; i < operands.size(); ++i)
-            f(name, i, operands[i]);
-    };
-    each(of.states_name, of.states);
-    each(of.inputs_name, of.inputs);
-    each(of.outputs_name, of.outputs);
-}
-
-/// Lists the sizes of operands along axis_of(name, dims), if they have one: all of them, or of more than an
-/// error text lists the first one and those that differ from it.
-template <class AxisOf>
-fact_list describe_sizes(lane_shapes const& of, AxisOf const& axis_of)
-{
-    bool const is_each_listed = are_all_listed(of.states.size() + of.inputs.size() + of.outputs.size());
-    std::optional<std::size_t> first;
-    fact_list sizes;
-    for_each_operand(of, [&](std::string_view name, std::size_t i, shape const& dims) {
-        std::optional<std::size_t> const axis = axis_of(name, dims);
-        if (axis && (is_each_listed || !first || dims[*axis] != *first))
-            sizes.add(name, "[", i, "] has ", dims[*axis], " (axis ", *axis, " of ", dims, ")");
-        if (axis && !first)
-            first = dims[*axis];
-    });
-    return sizes;
-}
-
-/// Returns the common size of all operands along axis_of(name, dims), without those for which it is
-/// std::nullopt.
-///
-/// Errors    shape_error: the sizes are not equal; `rule` says that they must be.
-template <class AxisOf>
-constexpr std::optional<std::size_t> common_size(std::string_view op, lane_shapes const& of,
-    std::string_view rule, std::string_view remedy, AxisOf const& axis_of)
-{
-    std::optional<std::size_t> common;
-    bool agree = true;
-    for_each_operand(of, [&](std::string_view name, std::size_t, shape const& dims) {
-        if (std::optional<std::size_t> const axis = axis_of(name, dims)) {
-            agree = agree && dims[*axis] == common.value_or(dims[*axis]);
-            common = dims[*axis];
-        }
-    });
-    if (!agree)
-        fail<shape_error>(op, rule, describe_sizes(of, axis_of), remedy);
-    return common;
-}
-
 /// Returns the axes that options.batch_axis names.
 ///
 /// Errors    option_error
@@ -7027,7 +7029,7 @@ constexpr lane_axes check_batch_axis(std::string_view op, scan_lanes_options con
 /// Returns N of states, parameters and trip counts [N] of a loop whose sequences are lanes; at least one.
 ///
 /// Errors    shape_error: other numbers of sequences.
-constexpr std::size_t check_loop_lanes(std::string_view op, lane_shapes const& of)
+constexpr std::size_t check_loop_lanes(std::string_view op, operand_shapes const& of)
 {
     return *common_size(op, of, ": all operands must have the same number of sequences, but ",
         ". Cut them to the same sequences.",
@@ -7037,7 +7039,7 @@ constexpr std::size_t check_loop_lanes(std::string_view op, lane_shapes const& o
 /// Requires that inputs have one or two axes, and outputs two.
 ///
 /// Errors    shape_error
-constexpr void check_lane_ranks(std::string_view op, lane_shapes const& of)
+constexpr void check_lane_ranks(std::string_view op, operand_shapes const& of)
 {
     auto const is_input = [&](std::size_t i) { return of.inputs[i].size() == 1 || of.inputs[i].size() == 2; };
     auto const is_output = [&](std::size_t i) { return of.outputs[i].size() == 2; };
@@ -7061,7 +7063,7 @@ struct lane_extent {
 /// Errors    option_error: more than max_operands; the batch axis; no operands; no length or another one than
 ///           that of the operands. shape_error: ranks, other numbers of sequences, or lengths.
 constexpr lane_extent check_scan_lanes(
-    std::string_view op, lane_shapes const& of, scan_lanes_options const& options)
+    std::string_view op, operand_shapes const& of, scan_lanes_options const& options)
 {
     check_count(op, of.inputs.size(), "scan inputs");
     check_count(op, of.outputs.size(), "scan outputs");
@@ -7193,6 +7195,10 @@ template <class T>
 concept builtin_number = std::same_as<T, float> || std::same_as<T, double> ||
                          (std::integral<T> && sizeof(T) <= sizeof(std::uint64_t));
 
+/// An integer that counts or wraps around, as bool does not.
+template <class T>
+concept counting_integer = std::integral<T> && !std::same_as<T, bool>;
+
 /// A type whose unary + gives an integer, a float or a double: the built-in numbers, the storage types, and
 /// user-defined types with such an operator.
 template <class T>
@@ -7227,12 +7233,9 @@ concept array_like = requires(T const& a) {
     a[0];
 };
 
-template <class T>
-concept wrapping_integer = std::integral<T> && !std::same_as<T, bool>;
-
 /// The unsigned type for wrap-around arithmetic on T, at least as wide as int, so that it is not promoted to
 /// int.
-template <wrapping_integer T>
+template <counting_integer T>
 using modular_t = std::make_unsigned_t<std::common_type_t<T, int>>;
 
 template <class T>
@@ -7294,7 +7297,7 @@ struct reduce_add_t {
     {
         if constexpr (std::same_as<T, bool>) {
             return old || update;
-        } else if constexpr (wrapping_integer<T>) {
+        } else if constexpr (counting_integer<T>) {
             using modular = modular_t<T>;
             return static_cast<T>(static_cast<modular>(old) + static_cast<modular>(update));
         } else if constexpr (is_string<T>) {
@@ -7312,7 +7315,7 @@ struct reduce_mul_t {
     {
         if constexpr (std::same_as<T, bool>) {
             return old && update;
-        } else if constexpr (wrapping_integer<T>) {
+        } else if constexpr (counting_integer<T>) {
             using modular = modular_t<T>;
             return static_cast<T>(static_cast<modular>(old) * static_cast<modular>(update));
         } else {
@@ -7408,7 +7411,7 @@ template <class T>
 concept divisible_by_part =
     requires(T const& sum, std::size_t count) { static_cast<T>(sum / static_cast<part_t<T>>(count)); };
 
-/// The exact sum of at most 2^32 integers, as high * 2^32 + low.
+/// The exact sum of at most 2^31 integers, as high * 2^32 + low.
 struct wide_sum {
     std::int64_t high = 0;
     std::uint64_t low = 0;
@@ -8165,34 +8168,6 @@ V within_limits(V const& x, F const& f)
         return f(x);
 }
 
-/// Returns exp(x). For floats: 0 from -87.7 down, infinity from 88.4 up. For doubles: 0 from -708.8 down,
-/// infinity from 709.4 up.
-template <class V>
-V exp_of(V const& x)
-{
-    if constexpr (is_float_batch<V>)
-        return exp_parts<V>(max_nan_second(V(-88), min_nan_second(V(89), x))).exp();
-    else if constexpr (is_double_batch<V>)
-        return exp_parts<V>(max_nan_second(V(-709.2), min_nan_second(V(710), x))).exp();
-    else
-        return within_limits(x, [](auto const& v) { return exp(v); });
-}
-
-/// Returns exp(x) - 1, without cancellation near 0 if the scalar has expm1. For floats: valid for x <= 88,
-/// for doubles for x <= 709.
-template <class V>
-V exp_less_1(V const& x)
-{
-    if constexpr (is_float_batch<V>)
-        return exp_parts<V>(max_nan_second(V(-88), x)).exp_less_1();
-    else if constexpr (is_double_batch<V>)
-        return exp_parts<V>(max_nan_second(V(-709.2), x)).exp_less_1();
-    else if constexpr (requires { expm1(x); })
-        return within_limits(x, [](auto const& v) { return expm1(v); });
-    else
-        return exp(x) - V(1);
-}
-
 /// Returns log(1 + x), without cancellation near 0 if the scalar has log1p. Requires 0 <= x <= 1, or NaN.
 template <class V>
 V log_of_1_plus(V const& x)
@@ -8235,6 +8210,40 @@ V tanh_of(V const& x)
 
 } // namespace xloom::inline XLOOM_ABI::kernel::detail
 
+namespace xloom::inline XLOOM_ABI::kernel {
+
+/// Returns exp(x). For floats: 0 from -87.7 down, infinity from 88.4 up. For doubles: 0 from -708.8 down,
+/// infinity from 709.4 up.
+template <class V>
+V exp_of(V const& x)
+{
+    using std::exp;
+    if constexpr (detail::is_float_batch<V>)
+        return detail::exp_parts<V>(max_nan_second(V(-88), min_nan_second(V(89), x))).exp();
+    else if constexpr (detail::is_double_batch<V>)
+        return detail::exp_parts<V>(max_nan_second(V(-709.2), min_nan_second(V(710), x))).exp();
+    else
+        return detail::within_limits(x, [](auto const& v) { return exp(v); });
+}
+
+/// Returns exp(x) - 1, without cancellation near 0 if the scalar has expm1. For floats: valid for x <= 88,
+/// for doubles for x <= 709.
+template <class V>
+V exp_less_1(V const& x)
+{
+    using std::exp, std::expm1;
+    if constexpr (detail::is_float_batch<V>)
+        return detail::exp_parts<V>(max_nan_second(V(-88), x)).exp_less_1();
+    else if constexpr (detail::is_double_batch<V>)
+        return detail::exp_parts<V>(max_nan_second(V(-709.2), x)).exp_less_1();
+    else if constexpr (requires { expm1(x); })
+        return detail::within_limits(x, [](auto const& v) { return expm1(v); });
+    else
+        return exp(x) - V(1);
+}
+
+} // namespace xloom::inline XLOOM_ABI::kernel
+
 XLOOM_END_FALSE_WARNINGS
 
 namespace xloom::inline XLOOM_ABI::kernel {
@@ -8261,7 +8270,7 @@ struct sigmoid {
     template <class V>
     V operator()(V const& x) const
     {
-        return divide(V(1), V(1) + detail::exp_of(-x));
+        return divide(V(1), V(1) + kernel::exp_of(-x));
     }
 };
 
@@ -8270,7 +8279,7 @@ struct silu {
     template <class V>
     V operator()(V const& x) const
     {
-        return divide(x, V(1) + detail::exp_of(-x));
+        return divide(x, V(1) + kernel::exp_of(-x));
     }
 };
 
@@ -8283,7 +8292,7 @@ V sigmoid_times_tanh(V const& x, V const& y)
         using detail::abs;
         V const size = min_nan_second(V(10), abs(y)); // tanh(10) rounds to 1
         detail::exp_parts<V> const e(size + size);
-        return divide(e.exp_less_1(), (V(1) + detail::exp_of(-x)) * e.exp_plus_1()) | bitofsign(y);
+        return divide(e.exp_less_1(), (V(1) + kernel::exp_of(-x)) * e.exp_plus_1()) | bitofsign(y);
     } else
         return sigmoid{}(x)*tanh{}(y);
 }
@@ -8306,7 +8315,7 @@ struct softplus {
     V operator()(V const& x) const
     {
         using detail::abs;
-        return select(x < V(0), V(0), x) + detail::log_of_1_plus(detail::exp_of(-abs(x)));
+        return select(x < V(0), V(0), x) + detail::log_of_1_plus(kernel::exp_of(-abs(x)));
     }
 };
 
@@ -8379,7 +8388,7 @@ struct elu {
     template <class V>
     V operator()(V const& x) const
     {
-        return select(x < V(0), V(alpha) * detail::exp_less_1(x), x);
+        return select(x < V(0), V(alpha) * kernel::exp_less_1(x), x);
     }
 };
 
@@ -8451,7 +8460,7 @@ void softmax(T const* x, T* y, std::size_t count) noexcept
     if (count == 0)
         return;
     T const largest = largest_of(x, count);
-    map(x, y, count, [largest]<class V>(V const& v) { return detail::exp_of(v - V(largest)); });
+    map(x, y, count, [largest]<class V>(V const& v) { return kernel::exp_of(v - V(largest)); });
     batch_t<T> sums(T(0));
     std::size_t i = 0;
     for (; i + batch_size<T> <= count; i += batch_size<T>)
@@ -10465,15 +10474,17 @@ struct no_branch {
     }
 };
 
-/// Requires that a number beside lanes of Ts is one of theirs.
+/// Requires that C++ converts a number beside a T to T, in arithmetic and in comparisons.
 template <class Number, class T>
 struct number_beside_lanes {
     static consteval bool holds()
     {
-        constexpr bool is_valid =
-            !(std::floating_point<Number> && (std::integral<T> || sizeof(Number) > sizeof(T)));
-        static_assert(is_valid, "a number would be rounded to the type of the lanes beside it; write 0.5f in "
-                                "place of 0.5, or cast it");
+        using common = std::common_type_t<Number, T>; // maybe long long where T is long
+        constexpr bool is_valid = std::floating_point<common> == std::floating_point<T> &&
+                                  std::is_signed_v<common> == std::is_signed_v<T> &&
+                                  sizeof(common) == sizeof(T);
+        static_assert(is_valid, "a number would be rounded or wrapped to the type of the lanes beside it; "
+                                "write 0.5f in place of 0.5, or cast it");
         return is_valid;
     }
 };
@@ -10534,8 +10545,9 @@ private:
 /// A number of type T converts to lanes that are all equal. A product is rounded before it is used: no
 /// compiler contracts it with a sum, so that a sequence has the same bits in every lane and for every N.
 ///
-/// Types     float, double, and integers of 32 and 64 bits. A double beside lanes of floats is an error,
-///           because it would be rounded; write 0.5f.
+/// Types     float, double, and integers of 32 and 64 bits. A number that C++ would not convert to T beside a
+///           T is an error, such as a double beside lanes of floats, which would be rounded; write 0.5f. An
+///           integer beside lanes of floats is rounded, as in C++.
 template <lane_item T, std::size_t N>
 class lanes {
     static_assert(N % detail::fewest_lanes == 0, "N must be a multiple of the lanes of a register");
@@ -11880,7 +11892,7 @@ template <class X>
 consteval ref_error find_lengths_error()
 {
     constexpr ref_error error = find_ref_error<X, item_t<X> const>();
-    return error == ref_error::none && !std::integral<item_t<X>> ? ref_error::integer : error;
+    return error == ref_error::none && !counting_integer<item_t<X>> ? ref_error::integer : error;
 }
 
 /// The item type of an operator's first operand; float if that operand is invalid.
@@ -11893,11 +11905,13 @@ using first_item_t = std::conditional_t<tensor<X> || lazy<X>, item_t<X>, float>;
 /// an omitted operand. Made from variables, adaptors and views; the tensor must outlive it.
 template <class T>
 class tensor_ref {
+    using writer = tensor_ref<std::remove_const_t<T>>;
+
 public:
     tensor_ref() = default;
 
     template <class X>
-        requires(!std::is_base_of_v<tensor_ref, detail::bare<X>>)
+        requires(!std::is_base_of_v<tensor_ref, detail::bare<X>> && !std::is_same_v<writer, detail::bare<X>>)
     tensor_ref(X&& operand) : is_given_(true)
     {
         if constexpr (detail::satisfied<detail::referable<detail::find_ref_error<X, T>()>>()) {
@@ -11906,6 +11920,13 @@ public:
             detail::refer(block_, data_, operand);
         }
     }
+
+    /// Makes a reference for reading of one for writing.
+    template <std::same_as<writer> Writer>
+        requires std::is_const_v<T>
+    tensor_ref(Writer const& other)
+        : data_(other.data()), rank_(other.rank()), block_(other.block()), is_given_(other.is_given())
+    {}
 
     /// Refers to the items of a tensor in row-major order, without a type of tensors, as
     /// tensor_ref<float>(items, {2, 3}). There must be as many items as the shape has.
@@ -12007,7 +12028,7 @@ template <class X>
 inline constexpr bool is_sequence_lens = std::is_same_v<X, std::nullopt_t>;
 template <tensor X>
 inline constexpr bool is_sequence_lens<X> =
-    std::is_integral_v<item_t<X>> && (enable_tensor<X>::rank == 1 || enable_tensor<X>::rank == dynamic_rank);
+    counting_integer<item_t<X>> && (enable_tensor<X>::rank == 1 || enable_tensor<X>::rank == dynamic_rank);
 
 /// Requires the lengths of the rows of a batch.
 template <class Lens>
@@ -12345,7 +12366,7 @@ XLOOM_ALWAYS_INLINE inline void copy_state(State const& from, State& to)
 }
 
 /// Says that all lanes are active at every step.
-struct all_lanes {};
+struct all_active {};
 
 /// The active lanes of a step, of sequences of unequal lengths.
 template <std::size_t N>
@@ -12529,7 +12550,7 @@ private:
                 std::get<i>(out) = {std::get<i>(packed_outputs_), static_cast<std::ptrdiff_t>(N)};
         });
         if (are_all_active) {
-            run_steps(body, in, out, steps, all_lanes());
+            run_steps(body, in, out, steps, all_active());
         } else {
             std::int64_t left[N];
             std::transform(lengths, lengths + N, left, [&](std::int64_t length) {
@@ -12549,7 +12570,7 @@ private:
     XLOOM_NOINLINE XLOOM_FLATTEN void run_steps(Body const& shared, input_steps const in,
         output_steps const out, std::size_t steps, Active const active)
     {
-        constexpr bool are_all_active = std::is_same_v<Active, all_lanes>;
+        constexpr bool are_all_active = std::is_same_v<Active, all_active>;
         using local = std::conditional_t<std::is_trivially_copyable_v<Body>, Body const, Body const&>;
         local body = shared;
         held_states states = held_;
@@ -13881,19 +13902,15 @@ inline std::size_t check_scanned_axis(
     std::string_view op, std::span<operand_memory const> operands, std::int64_t axis)
 {
     operand_memory const& first = operands.front();
-    std::size_t const rank = first.dims().size();
-    if (rank == 0)
+    if (first.dims().empty())
         fail<shape_error>(op, ": ", first.name(),
             " must have at least one axis, but it has rank 0. Give it an axis for the scan.");
-    if (!is_axis(axis, rank))
-        fail<shape_error>(op, ": an axis of a tensor of rank r must be in [-r, r - 1], but options.axis is ",
-            axis, " for ", first.name(), " of the shape ", first.dims(),
-            ". Name an axis that the tensor has.");
+    std::size_t const along = check_axis_option(op, first.name(), first.dims(), axis);
     for (operand_memory const& operand : operands)
         if (operand.dims() != first.dims())
             fail<shape_error>(op, ": all operands must have the same shape, but ", first.name(), " has ",
                 first.dims(), " and ", operand.name(), " has ", operand.dims(), ". Give them one shape.");
-    return wrap_axis(axis, rank);
+    return along;
 }
 
 /// Requires that h0 is a single number, or has the shape of the others without the axis of time.
@@ -13978,7 +13995,7 @@ template <class At>
         ". Sort the rows, or use scatter_nd, which takes ids in any order.");
 }
 
-/// Requires that an operand of a segmented operator has as many rows as the others.
+/// Requires that the operands of a segmented operator have equal shapes, and returns their number of rows.
 inline std::size_t check_segmented_rows(std::string_view op, std::span<operand_memory const> operands)
 {
     check_scanned_axis(op, operands, 0);
@@ -14001,8 +14018,7 @@ inline void check_segment_results(
 
 /// True for a tensor, or a lazy expression, that may hold row_splits: integers of rank 1.
 template <class Splits>
-inline constexpr bool is_row_splits =
-    (tensor<Splits> || lazy<Splits>)&&std::integral<item_t<Splits>> && !std::same_as<item_t<Splits>, bool>;
+inline constexpr bool is_row_splits = (tensor<Splits> || lazy<Splits>)&&counting_integer<item_t<Splits>>;
 
 /// Requires row_splits or segment_ids: integers along one axis.
 template <class Splits>
@@ -14439,7 +14455,7 @@ void make_exponentials(key_rows<T>& keys, std::size_t A) noexcept
             return;
         for (std::size_t m = 0; m < keys.length; ++m)
             map(keys.first + m * keys.stride, keys.first + m * keys.stride, whole_batches<T>(A),
-                []<class V>(V const& key) { return detail::exp_of(key + key); });
+                []<class V>(V const& key) { return kernel::exp_of(key + key); });
         keys.are_exponentials = true;
     }
 }
@@ -14448,7 +14464,7 @@ void make_exponentials(key_rows<T>& keys, std::size_t A) noexcept
 template <class T>
 void make_exponentials(T* query, std::size_t A) noexcept
 {
-    map(query, query, whole_batches<T>(A), []<class V>(V const& q) { return detail::exp_of(q + q); });
+    map(query, query, whole_batches<T>(A), []<class V>(V const& q) { return kernel::exp_of(q + q); });
 }
 
 namespace detail {
@@ -15800,14 +15816,14 @@ value_and_slope<V> differentiate(tanh const&, V const& x)
         auto const [share, quarter] = detail::logistic_of(parts.exp());
         return {(-parts.exp_less_1() * share) | bitofsign(x), V(4) * quarter};
     } else
-        return {detail::tanh_of(x), V(4) * detail::logistic_of(detail::exp_of(-(size + size))).slope};
+        return {detail::tanh_of(x), V(4) * detail::logistic_of(kernel::exp_of(-(size + size))).slope};
 }
 
 template <class V>
 value_and_slope<V> differentiate(sigmoid const&, V const& x)
 {
     using detail::abs;
-    V const e = detail::exp_of(-abs(x));
+    V const e = kernel::exp_of(-abs(x));
     auto const [share, slope] = detail::logistic_of(e);
     return {select(x < V(0), e * share, share), slope};
 }
@@ -15872,7 +15888,7 @@ value_and_slope<V> differentiate(hard_sigmoid<T> const& f, V const& x)
 template <class T, class V>
 value_and_slope<V> differentiate(elu<T> const& f, V const& x)
 {
-    return {f(x), select(x > V(0), V(1), V(f.alpha) * detail::exp_of(x))};
+    return {f(x), select(x > V(0), V(1), V(f.alpha) * kernel::exp_of(x))};
 }
 
 /// Computes ct = value * (ct - sum(value * ct)), the derivative of softmax, whose values these are.
@@ -17010,7 +17026,9 @@ constexpr batch_sizes check_X(
 {
     if (X.size() != 3 || X[2] != sizes.I)
         fail<shape_error>(op, ": X must have the shape ", layout == 0 ? "[T, N, I]" : "[N, T, I]",
-            " with I = ", sizes.I, ", the last axis of W, but X is ", X, ". Give X that shape.");
+            " with I = ", sizes.I, ", the last axis of W",
+            sizes.C == 0 ? std::string() : concat(" less C = ", sizes.C), ", but X is ", X,
+            ". Give X that shape.");
     batch_sizes const batch = layout == 0 ? batch_sizes{X[0], X[1]} : batch_sizes{X[1], X[0]};
     if (!has_output(sizes, batch))
         fail<shape_error>(op, ": Y must fit in memory, but X is ", X, ", D = ", sizes.D, " and ",
@@ -17784,9 +17802,8 @@ template <class Policy>
 std::size_t row_groups(Policy const& policy, recurrent_widths const& widths, batch_sizes const& batch,
     std::size_t products_per_step)
 {
-    std::size_t const threads = std::max<std::size_t>(policy.concurrency(), 1);
-    std::size_t const useful = batch.T * batch.N * widths.D * products_per_step / tuning::products_per_thread;
-    std::size_t const parts = (std::min)(threads, std::max<std::size_t>(useful, 1));
+    std::size_t const parts = detail::parts_for(
+        policy, batch.T * batch.N * widths.D * products_per_step, tuning::products_per_thread);
     return std::clamp<std::size_t>(ceil_div(parts, widths.D), 1, std::max<std::size_t>(batch.N, 1));
 }
 
@@ -20869,34 +20886,88 @@ void run_attn_lstm_call(tensor_ref<Item const> const& X,
 // ==== xloom/detail/recurrent/residuals.hpp ====
 // The residuals that the forward pass of a recurrent operator keeps for its backward pass.
 
-// ==== xloom/detail/core/movable_flag.hpp ====
-// A flag for what a move takes along.
+// ==== xloom/detail/check/cotangents.hpp ====
+// Requirements of derivatives on cotangents, and on what a forward pass keeps.
 
 namespace xloom::inline XLOOM_ABI::detail {
 
-/// True for a result that is there. A move takes it along: the source is false afterwards.
-class movable_flag {
-public:
-    constexpr movable_flag() noexcept = default;
-    constexpr movable_flag(movable_flag const&) noexcept = default;
-    constexpr movable_flag(movable_flag&& other) noexcept : value_(std::exchange(other.value_, false)) {}
-    constexpr movable_flag& operator=(movable_flag const&) noexcept = default;
-    constexpr movable_flag& operator=(movable_flag&& other) noexcept
-    {
-        value_ = std::exchange(other.value_, false);
-        return *this;
-    }
-    ~movable_flag() = default;
+/// Requires that every cotangent has the shape of its value.
+///
+/// Errors    shape_error.
+inline void check_cotangents(std::string_view op, std::string_view cotangents, std::span<shape const> actual,
+    std::string_view values, std::span<shape const> expected)
+{
+    fact_list wrong;
+    for (std::size_t i = 0; i < actual.size(); ++i)
+        if (actual[i] != expected[i])
+            wrong.add(cotangents, "[", i, "] is ", actual[i], " and ", values, "[", i, "] is ", expected[i]);
+    if (!wrong.empty())
+        fail<shape_error>(
+            op, ": a cotangent must have the shape of its value, but ", wrong, ". Give it that shape.");
+}
 
-    constexpr movable_flag& operator=(bool value) noexcept
+/// Requires that `count` states of one shape, which a forward pass keeps, fit in memory.
+///
+/// Errors    shape_error.
+inline void check_kept_states(std::string_view op, std::size_t count, shape const& dims,
+    std::size_t item_bytes, std::string_view remedy)
+{
+    if (!has_strides({count, element_count(dims)}, item_bytes))
+        fail<shape_error>(op, ": the states that are kept must fit in memory, but there are ", count,
+            " of the shape ", dims, ". ", remedy, ".");
+}
+
+/// Requires that a forward pass has finished with the residuals: NAME_forward_into, if `op` is NAME_vjp_into.
+///
+/// Errors    option_error.
+inline void check_finished(std::string_view op, bool is_finished)
+{
+    if (!is_finished)
+        fail<option_error>(op,
+            ": the residuals must be those of a forward pass, but none has finished with them. Call ",
+            op.substr(0, op.rfind("_vjp_into")), "_forward_into first.");
+}
+
+/// Requires that a pullback has what its forward pass left.
+///
+/// Errors    option_error.
+inline void check_pullback(std::string_view op, bool has_residuals)
+{
+    if (!has_residuals)
+        fail<option_error>(op,
+            ": a pullback can be called until it is moved from, but this one has been. Call "
+            "the one that it was moved to.");
+}
+
+} // namespace xloom::inline XLOOM_ABI::detail
+
+// ==== xloom/detail/core/movable_value.hpp ====
+// A value that a move takes along.
+
+namespace xloom::inline XLOOM_ABI::detail {
+
+/// A flag or a size that a move takes along: the source is T{} afterwards, also after a move to itself, which
+/// leaves a std::vector empty.
+template <class T>
+class movable_value {
+public:
+    constexpr movable_value() noexcept = default;
+    constexpr movable_value(T value) noexcept : value_(value) {}
+    constexpr movable_value(movable_value const&) noexcept = default;
+    constexpr movable_value(movable_value&& other) noexcept : value_(other.value_) { other.value_ = T{}; }
+    constexpr movable_value& operator=(movable_value const&) noexcept = default;
+    constexpr movable_value& operator=(movable_value&& other) noexcept
     {
-        value_ = value;
+        value_ = other.value_;
+        other.value_ = T{};
         return *this;
     }
-    constexpr operator bool() const noexcept { return value_; }
+    ~movable_value() = default;
+
+    constexpr operator T() const noexcept { return value_; }
 
 private:
-    bool value_ = false;
+    T value_{};
 };
 
 } // namespace xloom::inline XLOOM_ABI::detail
@@ -21037,7 +21108,7 @@ private:
     std::vector<std::size_t> rows_{}, lengths_{}, begins_{};
     aligned_vector<T> numbers_{};
     std::uint64_t sample_ = 0;
-    movable_flag is_filled_{};
+    movable_value<bool> is_filled_{};
 };
 
 /// Requires weights that are packed for the backward pass, too.
@@ -21067,9 +21138,7 @@ template <class Item, class Residuals, class Weights>
 void check_residuals(std::string_view op, Residuals const& residuals, Weights const& weights,
     batch_sizes const& batch, tensor_ref<Item const> const& X)
 {
-    if (!residuals.is_filled())
-        fail<shape_error>(op,
-            ": residuals must be those of a forward pass, but they are empty. Run the forward pass first.");
+    check_finished(op, residuals.is_filled());
     recurrent_widths const &kept = residuals.widths(), &sizes = weights.sizes();
     batch_sizes const& kept_batch = residuals.batch();
     if (kept.D != sizes.D || kept.I != sizes.I || kept.H != sizes.H || kept.K != sizes.K ||
@@ -21409,11 +21478,9 @@ struct backward_runner {
     static void run(operands const& o, typename States::operands const& states, Weights const& weights,
         Residuals const& residuals, recurrent_workspace<Item>& workspace, policy_ref const& policy)
     {
-        std::size_t const threads = std::max<std::size_t>(policy.concurrency(), 1),
-                          useful = o.batch.T * o.batch.N *
-                                   detail::backward_parameters_of(weights, 0).products() /
-                                   tuning::products_per_thread,
-                          parts = (std::min)(threads, std::max<std::size_t>(useful, 1));
+        std::size_t const products =
+            o.batch.T * o.batch.N * detail::backward_parameters_of(weights, 0).products();
+        std::size_t const parts = detail::parts_for(policy, products, tuning::products_per_thread);
         kernel::arena<T> size;
         backward_runner const counting(
             o, states, detail::backward_parameters_of(weights, 0), residuals, parts, 0, size);
@@ -22370,31 +22437,12 @@ void check_attention_residuals(
             ", C = ", attention.C, ". Run the forward pass with these weights.");
 }
 
-template <class Item>
-void check_attn_lstm_backward(std::string_view op, tensor_ref<Item const> const& X,
-    tensor_ref<Item const> const& M, attn_lstm_weights<Item> const& weights,
-    attn_lstm_residuals<Item> const& residuals, attn_lstm_cotangents<Item> const& cotangents,
-    attn_lstm_gradients<Item> const& gradients)
+template <class Item, class Describe>
+void check_attn_lstm_cotangents(std::string_view op, recurrent_widths const& sizes, batch_sizes const& batch,
+    attn_lstm_cotangents<Item> const& cotangents, Describe const& describe)
 {
-    std::array const inputs{named("X", X), named("M", M), named("ct_Y", cotangents.Y),
-        named("ct_Y_h", cotangents.Y_h), named("ct_Y_c", cotangents.Y_c),
-        named("ct_alignments", cotangents.alignments), named("ct_Y_attention", cotangents.Y_attention),
-        named("ct_Y_alignment", cotangents.Y_alignment)};
-    check_ranks(op, inputs);
-    recurrent_widths const& sizes = weights.sizes();
-    batch_sizes const batch = check_X(op, X.shape(), sizes, 0);
-    check_residuals(op, residuals, weights, batch, X);
-    check_attention_residuals(op, residuals, sizes);
-    std::size_t const T = batch.T, N = batch.N, D = sizes.D, I = sizes.I, H = sizes.H, S = residuals.S();
-    std::size_t const A = sizes.A, E = sizes.E, C = sizes.C;
-    check_memory(op, sizes, N, shape_if_given(M), false, {}, {});
-    auto const describe_sizes = [&] {
-        return concat("T = ", T, ", N = ", N, ", D = ", D, ", H = ", H, ", S = ", S, ", A = ", A, ", E = ", E,
-            " and C = ", C);
-    };
-    if (sizes.attends)
-        check_shapes(op, std::array{shape_requirement{"M", "[N, S, E]", {N, S, E}, shape_if_given(M)}},
-            describe_sizes);
+    auto const [T, N, S] = batch;
+    std::size_t const D = sizes.D, H = sizes.H, C = sizes.C;
     check_shapes(op,
         std::array{
             shape_requirement{"ct_Y", "[T, D, N, H]", {T, D, N, H}, shape_if_given(cotangents.Y)},
@@ -22407,8 +22455,17 @@ void check_attn_lstm_backward(std::string_view op, tensor_ref<Item const> const&
             shape_requirement{
                 "ct_Y_alignment", "[D, N, S]", {D, N, S}, shape_if_given(cotangents.Y_alignment)},
         },
-        describe_sizes);
-    check_outputs<Item>(op, describe_sizes,
+        describe);
+}
+
+template <class Item, class Describe>
+void check_attn_lstm_gradients(std::string_view op, tensor_ref<Item const> const& X,
+    recurrent_widths const& sizes, batch_sizes const& batch, attn_lstm_gradients<Item> const& gradients,
+    std::span<operand_memory const> inputs, Describe const& describe)
+{
+    std::size_t const N = batch.N, S = batch.S, D = sizes.D, I = sizes.I, H = sizes.H;
+    std::size_t const A = sizes.A, E = sizes.E, C = sizes.C;
+    check_outputs<Item>(op, describe,
         std::array{
             output_requirement<Item>{"ct_X", "[T, N, I]", X.shape(), gradients.X},
             output_requirement<Item>{"ct_W", "[D, 4H, I + C]", {D, 4 * H, I + C}, gradients.W},
@@ -22429,6 +22486,35 @@ void check_attn_lstm_backward(std::string_view op, tensor_ref<Item const> const&
                 "ct_initial_alignment", "[D, N, S]", {D, N, S}, gradients.initial_alignment},
         },
         inputs);
+}
+
+template <class Item>
+void check_attn_lstm_backward(std::string_view op, tensor_ref<Item const> const& X,
+    tensor_ref<Item const> const& M, attn_lstm_weights<Item> const& weights,
+    attn_lstm_residuals<Item> const& residuals, attn_lstm_cotangents<Item> const& cotangents,
+    attn_lstm_gradients<Item> const& gradients)
+{
+    std::array const inputs{named("X", X), named("M", M), named("ct_Y", cotangents.Y),
+        named("ct_Y_h", cotangents.Y_h), named("ct_Y_c", cotangents.Y_c),
+        named("ct_alignments", cotangents.alignments), named("ct_Y_attention", cotangents.Y_attention),
+        named("ct_Y_alignment", cotangents.Y_alignment)};
+    check_ranks(op, inputs);
+    recurrent_widths const& sizes = weights.sizes();
+    batch_sizes batch = check_X(op, X.shape(), sizes, 0);
+    check_residuals(op, residuals, weights, batch, X);
+    check_attention_residuals(op, residuals, sizes);
+    batch.S = residuals.S();
+    check_memory(op, sizes, batch.N, shape_if_given(M), false, {}, {});
+    auto const describe = [&] {
+        return concat("T = ", batch.T, ", N = ", batch.N, ", D = ", sizes.D, ", H = ", sizes.H,
+            ", S = ", batch.S, ", A = ", sizes.A, ", E = ", sizes.E, " and C = ", sizes.C);
+    };
+    if (sizes.attends)
+        check_shapes(op,
+            std::array{shape_requirement{"M", "[N, S, E]", {batch.N, batch.S, sizes.E}, shape_if_given(M)}},
+            describe);
+    check_attn_lstm_cotangents(op, sizes, batch, cotangents, describe);
+    check_attn_lstm_gradients(op, X, sizes, batch, gradients, inputs, describe);
 }
 
 } // namespace detail
@@ -22918,41 +23004,10 @@ private:
 // ==== xloom/detail/recurrent/causal_conv_run.hpp ====
 // The run of a causal convolution: blocks of channels of each sequence, divided among threads.
 
-// ==== xloom/detail/recurrent/units.hpp ====
-// Units of work that do not depend on each other, such as heads or blocks of channels, divided among threads.
+// ==== xloom/detail/check/causal_conv.hpp ====
+// Requirements of causal_conv on its shapes.
 
 namespace xloom::inline XLOOM_ABI::detail {
-
-/// Returns the number of threads' parts of `units`, which process `elements` elements together; at least 1.
-template <class Policy>
-std::size_t parts_of_units(Policy const& policy, std::size_t units, std::size_t elements)
-{
-    return (std::min)(detail::parts_for(policy, elements), std::max<std::size_t>(units, 1));
-}
-
-/// Calls f(unit, memory) for each unit, while subnormal numbers are zeros. `memory` is an arena of `size`
-/// numbers, of which `numbers` has those of each part.
-template <class Policy, class T, class F>
-void for_each_unit(
-    Policy const& policy, std::size_t parts, std::size_t units, T* numbers, std::size_t size, F const& f)
-{
-    flush_subnormals const flushing;
-    policy.for_each(parts, [&](std::size_t part) {
-        for (auto [unit, end] = range_of_part(part, parts, units); unit < end; ++unit) {
-            kernel::arena<T> memory(numbers + part * size);
-            f(unit, memory);
-        }
-    });
-}
-
-} // namespace xloom::inline XLOOM_ABI::detail
-
-namespace xloom::inline XLOOM_ABI {
-
-template <class Item>
-struct causal_conv_inputs;
-
-namespace detail {
 
 /// The sizes of a causal convolution: B sequences of C channels and L steps, and k taps.
 struct conv_sizes {
@@ -23006,6 +23061,43 @@ constexpr conv_sizes check_causal_conv(std::string_view op, conv_shapes const& o
                 ". Choose smaller sizes.");
     return sizes;
 }
+
+} // namespace xloom::inline XLOOM_ABI::detail
+
+// ==== xloom/detail/recurrent/units.hpp ====
+// Units of work that do not depend on each other, such as heads or blocks of channels, divided among threads.
+
+namespace xloom::inline XLOOM_ABI::detail {
+
+/// Returns the number of threads' parts of `units`, which process `elements` elements together; at least 1.
+inline std::size_t parts_of_units(policy_ref const& policy, std::size_t units, std::size_t elements)
+{
+    return (std::min)(detail::parts_for(policy, elements), std::max<std::size_t>(units, 1));
+}
+
+/// Calls f(unit, memory) for each unit, while subnormal numbers are zeros. `memory` is an arena of `size`
+/// numbers, of which `numbers` has those of each part.
+template <class T, class F>
+void for_each_unit(
+    policy_ref const& policy, std::size_t parts, std::size_t units, T* numbers, std::size_t size, F const& f)
+{
+    flush_subnormals const flushing;
+    policy.for_each(parts, [&](std::size_t part) {
+        for (auto [unit, end] = range_of_part(part, parts, units); unit < end; ++unit) {
+            kernel::arena<T> memory(numbers + part * size);
+            f(unit, memory);
+        }
+    });
+}
+
+} // namespace xloom::inline XLOOM_ABI::detail
+
+namespace xloom::inline XLOOM_ABI {
+
+template <class Item>
+struct causal_conv_inputs;
+
+namespace detail {
 
 /// Returns the operands of a call that are read, with their names.
 template <class Item>
@@ -23537,9 +23629,12 @@ using held_t =
     std::conditional_t<std::is_lvalue_reference_v<X> && tensor<bare<X>>, bare<X> const&, owned_t<X>>;
 
 /// Returns the values of an argument to keep, as a tuple.
+///
+/// Errors    shape_error: the items of a lazy expression do not fit in memory.
 template <class Operands>
 auto hold(Operands&& operands)
 {
+    detail::check_evaluated_sizes(operands);
     if constexpr (is_tuple<bare<Operands>>)
         return [&]<std::size_t... I>(std::index_sequence<I...>) {
             return std::tuple<held_t<decltype(std::get<I>(std::forward<Operands>(operands)))>...>(
@@ -23637,9 +23732,7 @@ template <class To, class From>
 To copied_as(From const& from)
 {
     if constexpr (tensor<To> && tensor<From> && !std::is_constructible_v<To, From const&>) {
-        To to = enable_tensor<To>::make(detail::shape_of(from));
-        detail::copy_items(from, to);
-        return to;
+        return detail::copy_as<To>(from);
     } else {
         return To(from);
     }
@@ -24716,11 +24809,24 @@ constexpr void check_scattered_sizes(indexed_names const& op, shape const& data,
             " is ", data, " and ", op.updates, " is ", updates, ". Reduce a dimension.");
 }
 
-/// Requires that duplicates::first goes with updates that replace values.
+/// Requires a rule that is an enumerator.
 ///
 /// Errors    option_error.
-constexpr void check_first_of_duplicates(std::string_view op, duplicates rule, reduction kind)
+constexpr void check_bounds(std::string_view op, bounds rule)
 {
+    if (rule > bounds::clip)
+        fail<option_error>(op, ": options.bounds must be check, assume, drop or clip, but it is number ",
+            static_cast<int>(rule), ". Choose one.");
+}
+
+/// Requires a rule that is an enumerator, and that duplicates::first goes with updates that replace values.
+///
+/// Errors    option_error.
+constexpr void check_duplicates(std::string_view op, duplicates rule, reduction kind)
+{
+    if (rule > duplicates::error)
+        fail<option_error>(op, ": options.duplicates must be last, first or error, but it is number ",
+            static_cast<int>(rule), ". Choose one.");
     if (rule == duplicates::first && kind != reduction::none)
         fail<option_error>(op, ": duplicates::first requires reduction::none, but reduction is ",
             name_of(kind), ". Choose duplicates::last, with which every update counts.");
@@ -24730,7 +24836,7 @@ constexpr void check_first_of_duplicates(std::string_view op, duplicates rule, r
 /// these are broadcast.
 ///
 /// Errors    shape_error: of shape_of_updates; updates of another shape, or one that cannot be broadcast; a
-///           size that overflows.  option_error: options that contradict each other.
+///           size that overflows.  option_error: as check_duplicates.
 /// Source    ONNX ScatterND-18, text; its inference reads neither indices nor updates. NumPy, "Broadcasting".
 XLOOM_NOINLINE constexpr indexed_shape check_scatter_nd(std::string_view op, shape const& data,
     shape const& indices, shape const& updates, scatter_rules const& options, bool is_broadcast = false)
@@ -24746,7 +24852,7 @@ XLOOM_NOINLINE constexpr indexed_shape check_scatter_nd(std::string_view op, sha
             indices.back(), ":] = ", expected, ", but it is ", updates, " (data ", data, ", indices ",
             indices, "). Give updates that shape.", describe_one_tuple(indices));
     check_scattered_sizes(op, data, expected);
-    check_first_of_duplicates(op, options.duplicates, options.reduction);
+    check_duplicates(op, options.duplicates, options.reduction);
     return {index_form::tuples, 0, indices.back(), expected};
 }
 
@@ -25082,7 +25188,7 @@ constexpr scatter_rules rules_with([[maybe_unused]] Reduce const& reduce, Option
         return rules_of(options);
 }
 
-/// Requires that the options are valid for the element type and for a callable reduction.
+/// Requires that the reduction is valid for the element type, and the options for the reduction.
 template <class T, class Reduce>
 void check_reduction(indexed_names const& op, scatter_rules const& options)
 {
@@ -25094,13 +25200,15 @@ void check_reduction(indexed_names const& op, scatter_rules const& options)
             fail<option_error>(op, ": a reduction must be defined for ", op.data,
                 "'s elements, but reduction is ", name_of(options.reduction), " and ", op.data, " holds ",
                 element_name<T>(), ". Choose another.");
+    } else if constexpr (is_built_in<Reduce>) {
+        check_duplicates(op, options.duplicates, detail::kind_of(Reduce{}));
     } else {
-        if (!is_built_in<Reduce> && is_small_float<T> && options.accumulate_in_float)
+        if (is_small_float<T> && options.accumulate_in_float)
             fail<option_error>(op,
                 ": accumulate_in_float requires a reduction of xloom, but a callable "
                 "reduces. Omit it, or convert ",
                 op.data, " and ", op.updates, " to float.");
-        if (!is_one_of<Reduce, reduce_none_t> && options.duplicates == duplicates::first)
+        if (options.duplicates == duplicates::first)
             fail<option_error>(op, ": duplicates::first requires reduction::none, but a callable reduces. "
                                    "Choose duplicates::last, with which every update counts.");
     }
@@ -25185,9 +25293,6 @@ using unmarked_t = bare<decltype(detail::unmarked(std::declval<X const&>()))>;
 
 namespace xloom::inline XLOOM_ABI::detail {
 
-template <class X>
-inline constexpr bool holds_indices = std::integral<item_t<X>> && !std::is_same_v<item_t<X>, bool>;
-
 /// True if X can be passed as indices, whatever its item type: a tensor, or a number for one index.
 template <class X>
 inline constexpr bool can_hold_indices = tensor<X> || lazy<X> || std::is_arithmetic_v<X>;
@@ -25199,7 +25304,7 @@ struct integer_indices {
     {
         if constexpr (!can_hold_indices<Indices>)
             static_assert(never<Indices>, "indices must be a tensor of integers, or one integer");
-        else if constexpr (!holds_indices<Indices>)
+        else if constexpr (!counting_integer<item_t<Indices>>)
             static_assert(never<Indices>, "indices must hold integers");
         else
             return true;
@@ -25406,6 +25511,13 @@ struct enable_tensor<detail::strided_items<T>> {
 
 namespace detail {
 
+/// Returns a tensor's items with their layout; Item is const for a tensor that is read.
+template <class Item, class X>
+strided_items<Item> items_in(X& operand)
+{
+    return {enable_tensor<bare<X>>::data(operand), detail::layout_of(operand)};
+}
+
 /// Returns a pointer to the first item of a tensor or of a scalar.
 template <class X>
 auto* first_of_items(X& operand)
@@ -25507,15 +25619,6 @@ private:
     T const* data_;
     std::optional<xt::xtensor<T, 1>> copy_{};
 };
-
-/// Returns a tensor's items with their layout.
-template <class X>
-auto items_in(X& operand)
-{
-    auto* const items = enable_tensor<bare<X>>::data(operand);
-    return strided_items<std::remove_pointer_t<decltype(enable_tensor<bare<X>>::data(operand))>>{
-        items, detail::layout_of(operand)};
-}
 
 /// An output's items in row-major order: its own memory or, if its layout is not row-major, a buffer, which
 /// begins with its items if they are read.
@@ -26144,9 +26247,10 @@ class slice_index {
 public:
     /// Indices of the axes that `indexed` says, of data of the shape `data`.
     ///
-    /// Errors    index_error: an index that `rule` does not permit (bounds::assume in debug builds only), or
-    ///           bounds::clip to an axis of length 0. With index_check::by_block, bounds::check leaves it to
-    ///           the caller to call require_checked() where a reader finds such an index, or before use.
+    /// Errors    option_error: `rule` is no enumerator. index_error: an index that it does not permit
+    ///           (bounds::assume in debug builds only), or bounds::clip to an axis of length 0. With
+    ///           index_check::by_block, bounds::check leaves it to the caller to call require_checked()
+    ///           where a reader finds such an index, or before use.
     template <class Indices>
     slice_index(indexed_names const& op, shape const& data, Indices const& indices,
         indexed_shape const& indexed, bounds rule, index_check when = index_check::before_use)
@@ -26160,6 +26264,7 @@ public:
           items_(indices),
           count_(element_count(front()))
     {
+        check_bounds(op, rule);
 #ifndef NDEBUG
         if (rule == bounds::assume)
             require_in_range();
@@ -27186,7 +27291,7 @@ auto gather_nd_vjp(
             fail<shape_error>(op, ": the result must have the requested rank, but data has the shape ", dims,
                 " and the requested rank is ", Rank, ". Request ", dims.size(), ".");
         result_type result = enable_tensor<result_type>::make(dims);
-        strided_items<item_t<Ct>> const ct_data = detail::items_in(result);
+        auto const ct_data = detail::items_in<item_t<Ct>>(result);
         std::fill_n(ct_data.first, element_count(dims), item_t<Ct>{});
         detail::run_gather_vjp(index, cotangent, ct_data, given, detail::policy_of(options, env...));
         return result;
@@ -27214,7 +27319,7 @@ void gather_nd_vjp_into(
         check_rank(op, "ct", detail::rank_of(cotangent));
         check_rank(op, "indices", detail::rank_of(index_tensor));
         check_rank(op, "ct_data", detail::rank_of(ct_data));
-        strided_items<item_t<Ct>> const sums = detail::items_in(ct_data);
+        auto const sums = detail::items_in<item_t<Ct>>(ct_data);
         indexed_shape const indexed = check_gather_nd_vjp(op, detail::shape_of(cotangent), sums.layout.dims,
             detail::shape_of(index_tensor), given, sizeof(item_t<Ct>));
         slice_index const index(op, sums.layout.dims, index_tensor, indexed, given.bounds);
@@ -28038,39 +28143,6 @@ void gru_vjp_into(Input const& X, gru_weights<Item> const& weights, gru_residual
 // ==== xloom/gradients/if_vjp.hpp ====
 // The vector-Jacobian product of if_: its result, and a function from its cotangent to those of the operands.
 
-// ==== xloom/detail/check/cotangents.hpp ====
-// Requirements of derivatives on cotangents: shapes, and memory of their own.
-
-namespace xloom::inline XLOOM_ABI::detail {
-
-/// Requires that every cotangent has the shape of its value.
-///
-/// Errors    shape_error.
-inline void check_cotangents(std::string_view op, std::string_view cotangents, std::span<shape const> actual,
-    std::string_view values, std::span<shape const> expected)
-{
-    fact_list wrong;
-    for (std::size_t i = 0; i < actual.size(); ++i)
-        if (actual[i] != expected[i])
-            wrong.add(cotangents, "[", i, "] is ", actual[i], " and ", values, "[", i, "] is ", expected[i]);
-    if (!wrong.empty())
-        fail<shape_error>(
-            op, ": a cotangent must have the shape of its value, but ", wrong, ". Give it that shape.");
-}
-
-/// Requires that a pullback has what its forward pass left.
-///
-/// Errors    option_error.
-inline void check_pullback(std::string_view op, bool has_residuals)
-{
-    if (!has_residuals)
-        fail<option_error>(op,
-            ": a pullback can be called until it is moved from, but this one has been. Call "
-            "the one that it was moved to.");
-}
-
-} // namespace xloom::inline XLOOM_ABI::detail
-
 // ==== xloom/detail/scan/recorded_vjp.hpp ====
 // The VJP of a body that nobody wrote: the body runs on scalars that record their operations.
 
@@ -28439,7 +28511,7 @@ private:
     ElseVjp else_vjp_;
     held_operands_t<Operands> operands_;
     std::vector<shape> result_shapes_{};
-    movable_flag has_run_{};
+    movable_value<bool> has_run_{};
 };
 
 } // namespace detail
@@ -28609,7 +28681,7 @@ private:
     {
         read_keys(from, t, count, to);
         for (std::size_t d = 0; d < count; d += step)
-            store_batch(to + d, detail::exp_of(load_batch(to + d)));
+            store_batch(to + d, kernel::exp_of(load_batch(to + d)));
     }
 
     /// Computes to = decay * x.
@@ -29518,23 +29590,12 @@ constexpr void check_either(std::string_view op, std::string_view operand, shape
             other_symbol, " = ", other, ", but it is ", *dims, ". Correct it.");
 }
 
-/// Checks all operands, whose items have at most item_bytes bytes, and returns the sizes.
+/// Returns the sizes of query, key and value, which have three axes each, or four.
 ///
-/// Errors    shape_error, option_error
-constexpr attention_sizes check_linear_attention(std::string_view op, linear_attention_options const& options,
-    attention_shapes const& of, std::size_t item_bytes)
+/// Errors    shape_error, option_error: the numbers of heads.
+constexpr attention_sizes attention_sizes_of(std::string_view op, linear_attention_options const& options,
+    shape const& query, shape const& key, shape const& value)
 {
-    shape const &query = *of.query, &key = *of.key, &value = *of.value;
-    if (query.size() != 3 && query.size() != 4)
-        fail<shape_error>(op,
-            ": query must have the shape [B, T, Hq d_k], or [B, T, Hq, d_k] with an axis of "
-            "heads, but query is ",
-            query, ". Give it that shape.");
-    check_given(op, "key", of.key, query.size());
-    check_given(op, "value", of.value, query.size());
-    if (name_of(options.update_rule) == "unknown")
-        fail<option_error>(op, ": update_rule must be linear, gated, delta or gated_delta, but it is ",
-            static_cast<int>(options.update_rule), ". Choose one of them.");
     attention_sizes sizes;
     sizes.has_head_axis = query.size() == 4;
     sizes.B = query[0];
@@ -29551,6 +29612,27 @@ constexpr attention_sizes check_linear_attention(std::string_view op, linear_att
     sizes.values = sizes.has_head_axis ? value[3] : value[2] / sizes.Hkv;
     if (sizes.keys == 0)
         fail<shape_error>(op, ": d_k must be at least 1, but query is ", query, ". Give the heads keys.");
+    return sizes;
+}
+
+/// Checks all operands, whose items have at most item_bytes bytes, and returns the sizes.
+///
+/// Errors    shape_error, option_error
+constexpr attention_sizes check_linear_attention(std::string_view op, linear_attention_options const& options,
+    attention_shapes const& of, std::size_t item_bytes)
+{
+    shape const& query = *of.query;
+    if (query.size() != 3 && query.size() != 4)
+        fail<shape_error>(op,
+            ": query must have the shape [B, T, Hq d_k], or [B, T, Hq, d_k] with an axis of "
+            "heads, but query is ",
+            query, ". Give it that shape.");
+    check_given(op, "key", of.key, query.size());
+    check_given(op, "value", of.value, query.size());
+    if (name_of(options.update_rule) == "unknown")
+        fail<option_error>(op, ": update_rule must be linear, gated, delta or gated_delta, but it is ",
+            static_cast<int>(options.update_rule), ". Choose one of them.");
+    attention_sizes const sizes = detail::attention_sizes_of(op, options, query, *of.key, *of.value);
     std::string_view const key_symbol = sizes.has_head_axis ? "[B, T, Hkv, d_k]" : "[B, T, Hkv d_k]",
                            value_symbol = sizes.has_head_axis ? "[B, T, Hkv, d_v]" : "[B, T, Hkv d_v]";
     shape const keys = sizes.tokens(sizes.Hkv, sizes.keys);
@@ -29656,17 +29738,16 @@ struct attention_call {
     std::size_t decay_width() const { return decays() == kernel::decay_kind::of_keys ? sizes.keys : 1; }
 
     /// Returns the number of threads' parts of the heads, which do all work together. Requires a head.
-    template <class Policy>
-    std::size_t parts(Policy const& policy) const
+    std::size_t parts(policy_ref const& policy) const
     {
         return detail::parts_of_units(policy, heads(),
             saturated_product(sizes.B * sizes.T * sizes.Hq, saturated_product(sizes.keys, sizes.values)));
     }
 
     /// Calls f(number of a head, its operands, memory) for each head.
-    template <class Policy, class F>
-    void for_each_head(Policy const& policy, std::size_t parts, compute_t<Item>* numbers, std::size_t size,
-        linear_attention_outputs<Item, State> const& out, F const& f) const
+    template <class F>
+    void for_each_head(policy_ref const& policy, std::size_t parts, compute_t<Item>* numbers,
+        std::size_t size, linear_attention_outputs<Item, State> const& out, F const& f) const
     {
         for_each_unit(policy, parts, heads(), numbers, size, [&](std::size_t i, auto& memory) {
             f(i, head(i / sizes.Hkv, i % sizes.Hkv, tokens(i / sizes.Hkv), out), memory);
@@ -29879,6 +29960,27 @@ private:
 // ==== xloom/recurrent/linear_attention.hpp ====
 // Linear attention with a recurrent state: ONNX's LinearAttention-27.
 
+// ==== xloom/detail/tensor/result_container.hpp ====
+// The container of a result that has the rank of an operand.
+
+namespace xloom::inline XLOOM_ABI::detail {
+
+template <class X>
+struct result_container {
+    using type = xt::xarray<first_item_t<X>>;
+};
+template <tensor X>
+    requires(enable_tensor<bare<X>>::rank != dynamic_rank)
+struct result_container<X> {
+    using type = xt::xtensor<item_t<X>, enable_tensor<bare<X>>::rank>;
+};
+
+/// The container of a result for an operand of type X: of its rank, if that is known at compile time.
+template <class X>
+using result_container_t = typename result_container<X>::type;
+
+} // namespace xloom::inline XLOOM_ABI::detail
+
 namespace xloom::inline XLOOM_ABI {
 
 /// The inputs of linear attention other than query, key and value; {} omits one. Tensors may have any
@@ -29929,17 +30031,6 @@ void check_attention_outputs(std::string_view op, tensor_ref<Item const> const& 
 /// The type of linear attention's state: State, or Item if that is void.
 template <class Item, class State>
 using attention_state_t = std::conditional_t<std::is_void_v<State>, Item, State>;
-
-/// The container of linear attention's output for a query of type X.
-template <class X>
-struct attention_output {
-    using type = xt::xarray<first_item_t<X>>;
-};
-template <tensor X>
-    requires(enable_tensor<bare<X>>::rank != dynamic_rank)
-struct attention_output<X> {
-    using type = xt::xtensor<item_t<X>, enable_tensor<bare<X>>::rank>;
-};
 
 /// The requirements of linear attention's arguments behind its inputs.
 template <class Item, class State, class Options, class... Env>
@@ -30044,7 +30135,7 @@ auto linear_attention(Query const& query, Key const& key, Value const& value,
     Env&&... env)
 {
     static constexpr std::string_view op = "xloom::linear_attention";
-    using output_type = typename detail::attention_output<Query>::type;
+    using output_type = detail::result_container_t<Query>;
     using state_type = xt::xtensor<S, 4>;
     linear_attention_result<output_type, state_type> result{};
     if constexpr (detail::satisfied<detail::attention_types<Item, S, Options, Env...>>()) {
@@ -30122,11 +30213,8 @@ void check_attention_vjp(std::string_view op, attention_call<Item, State> const&
             shape_requirement{"ct_beta", "beta", as(call.in.beta), shape_if_given(gradients.beta)},
         },
         [&] { return sizes.describe(); });
-    std::array<operand_memory, 9> read;
-    std::ranges::copy(given,
-        std::ranges::copy(named_attention_inputs(call.query, call.key, call.value, call.in), read.begin())
-            .out);
-    check_written(op, written, read);
+    check_written(
+        op, written, all_operands(named_attention_inputs(call.query, call.key, call.value, call.in), given));
 }
 
 } // namespace detail
@@ -30135,12 +30223,12 @@ void check_attention_vjp(std::string_view op, attention_call<Item, State> const&
 /// of the output and of the present state.
 ///
 ///     for each input v:
-///         ct_v = sum(ct_output * doutput/dv) + sum(ct_present_state * dpresent_state/dv)
+///         ct_v = ct_v + sum(ct_output * doutput/dv) + sum(ct_present_state * dpresent_state/dv)
 ///
 /// Shapes    query, key, value and inputs, those of the forward pass; ct_output as output, ct_present_state
 ///           as present_state; each gradient as its input. Each cotangent and gradient may be omitted. Any
 ///           strides. The gradient of the past state does not require that the forward pass has one.
-///           Gradients of tokens behind sequence_lens are 0.
+///           Tokens behind sequence_lens add nothing.
 /// Types     those of linear_attention, the type of the state as its first template argument.
 /// Options   those of the forward pass.
 /// Policy    serial, or one with threads, among which heads are divided: results are bitwise equal to those
@@ -32294,23 +32382,23 @@ bool are_consecutive(std::array<std::ptrdiff_t, N> const& strides, std::ptrdiff_
 /// The function that runs the part of a scan that is done in vectors, and returns the number of neighbours of
 /// each row that are done.
 template <class Scan, class... Arguments>
-struct lane_functions {
+struct vector_functions {
     using item = typename Scan::item;
 
     static constexpr bool has_integers = true;
 
     std::size_t (*scan)(Scan const&, Arguments const&...);
 
-    static constexpr lane_functions compiled() noexcept
+    static constexpr vector_functions compiled() noexcept
     {
         return {[](Scan const& of, Arguments const&... arguments) { return of(arguments...); }};
     }
 };
 
 template <class Scan, class... Arguments>
-std::size_t scan_lanes(vector_level const& level, Scan const& scan, Arguments const&... arguments)
+std::size_t run_in_vectors(vector_level const& level, Scan const& scan, Arguments const&... arguments)
 {
-    return level.template functions<lane_functions<Scan, Arguments...>>().scan(scan, arguments...);
+    return level.template functions<vector_functions<Scan, Arguments...>>().scan(scan, arguments...);
 }
 
 /// Makes the scans of sequences of which all items are consecutive.
@@ -32337,7 +32425,7 @@ struct consecutive_scans {
 
 /// The part of a scan of x into y that is done in vectors. Reduce is add, mul, max or min.
 template <class T, class Reduce>
-struct lane_scan {
+struct vector_part {
     using item = T;
     using offsets = sequences<2>::offsets;
     using ops = kernel::lane_reduction<Reduce, T>;
@@ -32412,7 +32500,8 @@ struct item_scan {
         using reduce = std::remove_const_t<Op>;
         std::size_t done = 0;
         if constexpr (kernel::has_lane_form<reduce> && kernel::has_lanes<T>)
-            done = detail::scan_lanes(vector_level(), lane_scan<T, reduce>{x, y, all, start, exclusive}, run);
+            done = detail::run_in_vectors(
+                vector_level(), vector_part<T, reduce>{x, y, all, start, exclusive}, run);
         run_items(done, run);
     }
 
@@ -32487,19 +32576,12 @@ auto scan_of(Call const& call, sequences<Call::count> const& all, V const* start
 
 namespace xloom::inline XLOOM_ABI::detail {
 
-/// An operand of any layout.
-template <class T>
-struct strided_operand {
-    T* data;
-    strided_layout layout;
-};
-
 /// The operands of recurrences: a, b, h0 and h are operands 0 to 3 of their sequences. The layout of h0 has
 /// the axis of time, with the stride 0.
 template <class T>
 struct recurrence_operands {
-    strided_operand<T const> a, b, h0;
-    strided_operand<T> h;
+    strided_items<T const> a, b, h0;
+    strided_items<T> h;
 
     sequences<4> along(std::size_t axis, bool reverse) const
     {
@@ -32538,7 +32620,7 @@ private:
         using access = affine_consecutive_access<T, Reverse>;
         run(0, all.neighbours(), 1, [this](offsets const& at, std::size_t length, std::size_t) {
             return kernel::lane_prefix<kernel::lane_compose<T>, access>(
-                access{{of.a.data + at[0]}, {of.b.data + at[1]}, {of.h.data + at[3]}, of.h0.data[at[2]]},
+                access{{of.a.first + at[0]}, {of.b.first + at[1]}, {of.h.first + at[3]}, of.h0.first[at[2]]},
                 length, false);
         });
         return all.neighbours();
@@ -32554,8 +32636,8 @@ private:
             run(0, neighbours, kernel::lane_count<T> * strip::max_width,
                 [&](offsets const& at, std::size_t length, std::size_t width) {
                     return strip({},
-                        {{of.a.data + at[0], time[0], 1}, {of.b.data + at[1], time[1], 1},
-                            {of.h0.data + at[2], 0, all.beside()[2]}, {of.h.data + at[3], time[3], 1},
+                        {{of.a.first + at[0], time[0], 1}, {of.b.first + at[1], time[1], 1},
+                            {of.h0.first + at[2], 0, all.beside()[2]}, {of.h.first + at[3], time[3], 1},
                             Vectors{width}},
                         length, vectors_for<T>(width), false);
                 });
@@ -32574,8 +32656,8 @@ void run_items(recurrence_operands<T> const& of, sequences<4> const& all, std::s
     run(begin, all.neighbours(), kernel::strip_width<map>,
         [&](auto const& at, std::size_t length, std::size_t width) {
             return strip({},
-                {{of.a.data + at[0], time[0], beside[0]}, {of.b.data + at[1], time[1], beside[1]},
-                    {of.h0.data + at[2], 0, beside[2]}, {of.h.data + at[3], time[3], beside[3]}},
+                {{of.a.first + at[0], time[0], beside[0]}, {of.b.first + at[1], time[1], beside[1]},
+                    {of.h0.first + at[2], 0, beside[2]}, {of.h.first + at[3], time[3], beside[3]}},
                 length, width, false);
         });
 }
@@ -32592,7 +32674,7 @@ void run_recurrences(
     whole_axis<sequences<4>> const run{all, detail::parts_for(policy, all.length() * all.count()), policy};
     std::size_t done = 0;
     if constexpr (kernel::has_lanes<T>)
-        done = detail::scan_lanes(vector_level(), lane_recurrences<T>{of, all}, run);
+        done = detail::run_in_vectors(vector_level(), lane_recurrences<T>{of, all}, run);
     detail::run_items(of, all, done, run);
 }
 
@@ -32611,15 +32693,9 @@ decltype(auto) initial_state(H0 const& h0)
     if constexpr (tensor<H0>)
         return (h0);
     else if constexpr (lazy<H0>)
-        return owned_t<H0>(h0);
+        return detail::to_owned(h0);
     else
         return xt::xtensor_fixed<T, xt::xshape<>>(static_cast<T>(h0));
-}
-
-template <class T, class X>
-strided_operand<T> strided_operand_of(X& x)
-{
-    return {enable_tensor<bare<X>>::data(x), detail::layout_of(x)};
 }
 
 /// The operands of a call, checked, and its axis of time.
@@ -32647,11 +32723,10 @@ recurrence_call<item_t<A>> checked_recurrence(
     std::size_t const axis = check_scanned_axis(op, std::array{read[0], read[1], result}, time_axis);
     check_initial_state(op, read[2], dims, axis);
     check_written(op, std::array{result}, read);
-    strided_operand<T const> first = detail::strided_operand_of<T const>(h0);
+    strided_items<T const> first = detail::items_in<T const>(h0);
     first.layout = layout_in_time(first.layout, dims, axis);
-    return {{detail::strided_operand_of<T const>(a), detail::strided_operand_of<T const>(b), first,
-                detail::strided_operand_of<T>(h)},
-        axis};
+    return {
+        {detail::items_in<T const>(a), detail::items_in<T const>(b), first, detail::items_in<T>(h)}, axis};
 }
 
 /// Checks the operands and runs the recurrences. Requires valid types and no lazy operands.
@@ -33207,16 +33282,16 @@ using recurrence_gradient_refs = linear_recurrence_gradients<tensor_ref<Item>, t
 
 /// Returns the elements begin .. begin + count - 1 of an axis.
 template <class T>
-strided_operand<T> part_of_axis(strided_operand<T> x, std::size_t axis, std::size_t begin, std::size_t count)
+strided_items<T> part_of_axis(strided_items<T> x, std::size_t axis, std::size_t begin, std::size_t count)
 {
-    x.data += x.layout.strides[axis] * static_cast<std::ptrdiff_t>(begin);
+    x.first += x.layout.strides[axis] * static_cast<std::ptrdiff_t>(begin);
     x.layout.dims[axis] = count;
     return x;
 }
 
 /// Returns one slice across an axis.
 template <class T>
-strided_operand<T> slice_of_axis(strided_operand<T> x, std::size_t axis, std::size_t index)
+strided_items<T> slice_of_axis(strided_items<T> x, std::size_t axis, std::size_t index)
 {
     x = detail::part_of_axis(x, axis, index, 1);
     x.layout = drop_axis(x.layout, axis);
@@ -33224,29 +33299,29 @@ strided_operand<T> slice_of_axis(strided_operand<T> x, std::size_t axis, std::si
 }
 
 template <class From, class To, class F>
-void for_each_pair(strided_operand<From> const& from, strided_operand<To> const& to, F const& f)
+void for_each_pair(strided_items<From> const& from, strided_items<To> const& to, F const& f)
 {
     kernel::strided_copy(to.layout.dims, from.layout.strides, to.layout.strides)
-        .for_each_pair(from.data, to.data, f);
+        .for_each_pair(from.first, to.first, f);
 }
 
 /// Copies one operand to another.
 template <class T>
-void copy_operand(strided_operand<T const> const& from, strided_operand<T> const& to)
+void copy_operand(strided_items<T const> const& from, strided_items<T> const& to)
 {
     detail::for_each_pair(from, to, [](T const& each, T& copy) { copy = each; });
 }
 
 /// Adds one operand to another.
 template <class T>
-void add_operand(strided_operand<T const> const& from, strided_operand<T> const& to)
+void add_operand(strided_items<T const> const& from, strided_items<T> const& to)
 {
     detail::for_each_pair(from, to, [](T const& each, T& sum) { sum = static_cast<T>(sum + each); });
 }
 
 /// Multiplies the items of an operand by those of another.
 template <class T>
-void multiply_operand(strided_operand<T> const& x, strided_operand<T const> const& by)
+void multiply_operand(strided_items<T> const& x, strided_items<T const> const& by)
 {
     detail::for_each_pair(by, x, [](T const& factor, T& each) { each = reduce_mul(each, factor); });
 }
@@ -33254,20 +33329,20 @@ void multiply_operand(strided_operand<T> const& x, strided_operand<T const> cons
 /// The vector-Jacobian product of recurrences of at least one step, whose operands are checked.
 template <class T>
 struct recurrence_vjp {
-    strided_operand<T const> a, h0, h, ct_h; ///< h0 has the axis of time, with the stride 0
-    strided_operand<T> ct;                   ///< the memory of the recurrence
+    strided_items<T const> a, h0, h, ct_h; ///< h0 has the axis of time, with the stride 0
+    strided_items<T> ct;                   ///< the memory of the recurrence
     std::size_t axis;
     bool reverse;
 
     std::size_t length() const { return h.layout.dims[axis]; }
     std::size_t first_step() const { return reverse ? length() - 1 : 0; }
-    strided_operand<T const> read_ct() const { return {ct.data, ct.layout}; }
+    strided_items<T const> read_ct() const { return {ct.first, ct.layout}; }
 
     /// Computes ct, the cotangent of b: a recurrence from the last step to the first.
     void run_by_b(policy_ref const& policy) const
     {
         std::size_t const steps = length() - 1, last = reverse ? 0 : steps;
-        strided_operand<T const> start = detail::part_of_axis(ct_h, axis, last, steps);
+        strided_items<T const> start = detail::part_of_axis(ct_h, axis, last, steps);
         start.layout.strides[axis] = 0;
         std::size_t const later = reverse ? 0 : 1, earlier = 1 - later;
         detail::run_recurrences<T>(
@@ -33291,7 +33366,7 @@ struct recurrence_vjp {
     }
 
     /// Computes the cotangent of h0; that of a number which all sequences begin with is their sum.
-    void run_by_h0(strided_operand<T> const& ct_h0) const
+    void run_by_h0(strided_items<T> const& ct_h0) const
     {
         auto const slopes = detail::slice_of_axis(a, axis, first_step());
         auto const cotangents = detail::slice_of_axis(ct, axis, first_step());
@@ -33302,11 +33377,11 @@ struct recurrence_vjp {
         T sum{};
         detail::for_each_pair(slopes, cotangents,
             [&](T const& slope, T const& each) { sum = kernel::product_plus(slope, each, sum); });
-        *ct_h0.data = sum;
+        *ct_h0.first = sum;
     }
 
     /// Adds ct to a gradient.
-    void add_to(strided_operand<T> const& gradient, policy_ref const& policy) const
+    void add_to(strided_items<T> const& gradient, policy_ref const& policy) const
     {
         for_each_part(policy, length(), [&](std::size_t begin, std::size_t count) {
             detail::add_operand(detail::part_of_axis(read_ct(), axis, begin, count),
@@ -33333,15 +33408,23 @@ template <class A, class B, class H0, class H, class CtH>
 using recurrence_vjp_types =
     requirements<recurrence_types<A, B, H0>, with_an_axis<H, CtH>, one_element_type<A, H, CtH>>;
 
-/// Checks the operands and computes the gradients: all are written if `is_fresh`, else those that are given
-/// are added to. Requires valid types and no lazy operands.
-template <class A, class B, class H0, class H, class CtH, class Policy>
-void run_linear_recurrence_vjp(std::string_view op, A const& a, B const& b, H0 const& h0, H const& h,
-    CtH const& ct_h, recurrence_gradient_refs<item_t<A>> const& gradients, bool is_fresh,
-    linear_recurrence_options const& options, Policy const& with_threads)
+/// The operands of a call, checked, and its axis of time. A gradient that is omitted has a null pointer.
+template <class T>
+struct recurrence_vjp_call {
+    strided_items<T const> a, h0, h, ct_h; ///< h0 has the axis of time, with the stride 0
+    strided_items<T> ct_a, ct_b, ct_h0;
+    std::size_t axis;
+
+    shape const& dims() const { return h.layout.dims; }
+};
+
+/// Checks the operands of a call. Requires valid types and no lazy operands.
+template <class A, class B, class H0, class H, class CtH>
+recurrence_vjp_call<item_t<A>> checked_recurrence_vjp(std::string_view op, A const& a, B const& b,
+    H0 const& h0, H const& h, CtH const& ct_h, recurrence_gradient_refs<item_t<A>> const& gradients,
+    std::int64_t time_axis)
 {
     using T = item_t<A>;
-    policy_ref const policy(with_threads);
     auto const& [ct_a, ct_b, ct_h0] = gradients;
     detail::check_named_ranks(op, {"a", "b", "h0", "h", "ct_h"}, std::tie(a, b, h0, h, ct_h));
     check_rank(op, "ct_a", ct_a.rank());
@@ -33360,47 +33443,58 @@ void run_linear_recurrence_vjp(std::string_view op, A const& a, B const& b, H0 c
         of_one_shape.push_back(written[0]);
     if (ct_a.is_given())
         of_one_shape.push_back(written[1]);
-    shape const dims = read[0].dims();
-    std::size_t const axis = check_scanned_axis(op, of_one_shape, options.axis);
-    check_initial_state(op, read[3], dims, axis);
+    std::size_t const axis = check_scanned_axis(op, of_one_shape, time_axis);
+    check_initial_state(op, read[3], read[0].dims(), axis);
     if (ct_h0.is_given() && by_h0.layout.dims != read[3].dims())
         fail<shape_error>(op, ": ct_h0 must have the shape of h0, ", read[3].dims(), ", but it has ",
             by_h0.layout.dims, ". Give it that shape.");
     check_written(op, written, read);
+    strided_items<T const> first = detail::items_in<T const>(h0);
+    first.layout = detail::layout_in_time(first.layout, read[0].dims(), axis);
+    return {detail::items_in<T const>(a), first, detail::items_in<T const>(h),
+        detail::items_in<T const>(ct_h), {ct_a.data(), ct_a.block().layout},
+        {ct_b.data(), ct_b.block().layout}, {ct_h0.data(), by_h0.layout}, axis};
+}
 
-    strided_operand<T> const out_a{ct_a.data(), ct_a.block().layout}, out_b{ct_b.data(), ct_b.block().layout},
-        out_h0{ct_h0.data(), by_h0.layout};
-    std::size_t const count = element_count(dims);
+/// Checks the operands and computes the gradients: all are written if `is_fresh`, else those that are given
+/// are added to. Requires valid types and no lazy operands.
+template <class A, class B, class H0, class H, class CtH, class Policy>
+void run_linear_recurrence_vjp(std::string_view op, A const& a, B const& b, H0 const& h0, H const& h,
+    CtH const& ct_h, recurrence_gradient_refs<item_t<A>> const& gradients, bool is_fresh,
+    linear_recurrence_options const& options, Policy const& with_threads)
+{
+    using T = item_t<A>;
+    policy_ref const policy(with_threads);
+    auto const call = detail::checked_recurrence_vjp(op, a, b, h0, h, ct_h, gradients, options.axis);
+    std::size_t const count = element_count(call.dims());
     if (count == 0) {
         if (is_fresh)
-            detail::for_each_pair(out_h0, out_h0, [](T const&, T& to) { to = T{}; });
+            detail::for_each_pair(call.ct_h0, call.ct_h0, [](T const&, T& to) { to = T{}; });
         return;
     }
-    aligned_vector<T> scratch(is_fresh ? 0 : count + element_count(by_h0.layout.dims));
-    strided_operand<T const> first = detail::strided_operand_of<T const>(h0);
-    first.layout = detail::layout_in_time(first.layout, dims, axis);
-    recurrence_vjp<T> const vjp{detail::strided_operand_of<T const>(a), first,
-        detail::strided_operand_of<T const>(h), detail::strided_operand_of<T const>(ct_h),
-        is_fresh ? out_a : strided_operand<T>{scratch.data(), {dims, row_major_strides(dims)}}, axis,
-        options.reverse};
+    shape const& dims_of_h0 = call.ct_h0.layout.dims;
+    aligned_vector<T> scratch(is_fresh ? 0 : count + element_count(dims_of_h0));
+    recurrence_vjp<T> const vjp{call.a, call.h0, call.h, call.ct_h,
+        is_fresh ? call.ct_a
+                 : strided_items<T>{scratch.data(), {call.dims(), row_major_strides(call.dims())}},
+        call.axis, options.reverse};
     flush_subnormals const flushing;
     vjp.run_by_b(policy);
     if (is_fresh) {
-        detail::copy_operand(vjp.read_ct(), out_b);
-        vjp.run_by_h0(out_h0);
+        detail::copy_operand(vjp.read_ct(), call.ct_b);
+        vjp.run_by_h0(call.ct_h0);
         return vjp.run_by_a(policy);
     }
-    if (ct_b.is_given())
-        vjp.add_to(out_b, policy);
-    if (ct_h0.is_given()) {
-        strided_operand<T> const sums{
-            scratch.data() + count, {by_h0.layout.dims, row_major_strides(by_h0.layout.dims)}};
+    if (call.ct_b.first != nullptr)
+        vjp.add_to(call.ct_b, policy);
+    if (call.ct_h0.first != nullptr) {
+        strided_items<T> const sums{scratch.data() + count, {dims_of_h0, row_major_strides(dims_of_h0)}};
         vjp.run_by_h0(sums);
-        detail::add_operand<T>({sums.data, sums.layout}, out_h0);
+        detail::add_operand<T>({sums.first, sums.layout}, call.ct_h0);
     }
-    if (ct_a.is_given()) {
+    if (call.ct_a.first != nullptr) {
         vjp.run_by_a(policy);
-        vjp.add_to(out_a, policy);
+        vjp.add_to(call.ct_a, policy);
     }
 }
 
@@ -33515,18 +33609,17 @@ class packed_slots {
 
 public:
     /// Allocates memory for `count` values of this shape, if it is not there. Existing values are lost.
+    ///
+    /// Errors    shape_error: as check_kept_states.
     void reserve(std::string_view op, std::size_t count, State const& like)
     {
         shape_ = detail::shape_of(like);
         size_ = element_count(shape_);
-        if (!has_strides({count, size_}, sizeof(item)))
-            fail<option_error>(op, ": the states that are kept must fit in memory, but there are ", count,
-                " of the shape ", shape_, ". Keep fewer, for example with checkpoint::sqrt().");
+        check_kept_states(op, count, shape_, sizeof(item), "Keep fewer, for example with checkpoint::sqrt()");
         if (items_.size() < count * size_)
             items_.resize(count * size_);
     }
 
-    shape const& state_shape() const { return shape_; }
     std::size_t bytes() const { return items_.size() * sizeof(item); }
 
     template <class Value>
@@ -33784,7 +33877,7 @@ private:
     std::size_t iteration_ = 0; ///< the next one of the forward pass
     std::size_t next_ = 0;      ///< the next iteration before which the states are kept
     bool is_exact_ = true;
-    movable_flag is_finished_{};
+    movable_value<bool> is_finished_{};
 };
 
 } // namespace xloom::inline XLOOM_ABI::detail
@@ -33981,18 +34074,6 @@ struct scan_backward_operands {
 template <class... Tuples>
 scan_backward_operands(Tuples...) -> scan_backward_operands<Tuples...>;
 
-/// Requires that a forward pass has finished with the residuals.
-///
-/// Errors    option_error.
-inline void check_finished(std::string_view op, bool is_finished, std::string_view forward)
-{
-    if (!is_finished)
-        fail<option_error>(op,
-            ": the residuals must be those of a forward pass, but none has finished with "
-            "them. Call ",
-            forward, " first.");
-}
-
 /// Checks the operands of a backward pass.
 template <class Record, class Operands>
 void check_scan_backward(
@@ -34006,7 +34087,7 @@ void check_scan_backward(
     detail::check_ranks(op, "ct_init", ct_init);
     detail::check_ranks(op, "ct_scan_inputs", ct_inputs);
     detail::check_ranks(op, "ct_params", ct_params);
-    check_finished(op, record.states.is_finished(), "scan_forward_into");
+    check_finished(op, record.states.is_finished());
     auto const input_shapes = detail::shapes_of(inputs);
     std::size_t const length = check_scan(op, input_shapes, record.output_shapes.size(), options);
     if (length != record.states.length())
@@ -34014,7 +34095,9 @@ void check_scan_backward(
             "scan_inputs have ", length, " elements and the forward pass had ", record.states.length(),
             " iterations. Give both the same scan inputs.");
     check_cotangents(op, "ct_states", detail::shapes_of(ct_states), "states", record.state_shapes);
-    check_cotangents(op, "ct_outputs", detail::shapes_of(ct_outputs), "scan_outputs", record.output_shapes);
+    auto const ct_output_shapes = detail::shapes_of(ct_outputs);
+    check_cotangents(op, "ct_outputs", ct_output_shapes, "scan_outputs", record.output_shapes);
+    check_scan_outputs(op, ct_output_shapes, length, options, words_of_ct_outputs);
     check_cotangents(op, "ct_init", detail::shapes_of(ct_init), "states", record.state_shapes);
     check_cotangents(op, "ct_scan_inputs", detail::shapes_of(ct_inputs), "scan_inputs", input_shapes);
     check_cotangents(op, "ct_params", detail::shapes_of(ct_params), "params", detail::shapes_of(params));
@@ -34049,6 +34132,21 @@ void add_all(CtInit const& ct_init, State const& by_states)
         [&](auto i, auto& gradient) { detail::add_to(gradient, std::get<i>(detail::leaves(by_states))); });
 }
 
+/// Requires that time is axis 0 of every operand of a backward pass whose type has a fixed shape. Requires
+/// check_scan_backward.
+///
+/// Errors    option_error: another axis.
+template <class Inputs, class CtOutputs, class CtInputs>
+void check_fixed_backward_axes(std::string_view op, scan_options const& options)
+{
+    check_fixed_axes(
+        op, "scan_inputs", fixed_ranks<Inputs>::value, "scan_input_axes", options.scan_input_axes);
+    check_fixed_axes(
+        op, "ct_scan_inputs", fixed_ranks<CtInputs>::value, "scan_input_axes", options.scan_input_axes);
+    check_fixed_axes(
+        op, "ct_outputs", fixed_ranks<CtOutputs>::value, "scan_output_axes", options.scan_output_axes);
+}
+
 /// Runs a backward pass from the cotangents of the final states, and returns those of the initial states.
 /// Requires check_scan_backward. run_body(states, elements of inputs, params, elements for outputs) runs one
 /// iteration of the forward pass on states.
@@ -34059,14 +34157,9 @@ State run_scan_backward(std::string_view op, Kept& kept, RunBody const& run_body
         std::tuple<CtXs&...>, CtParams> const& operands,
     State ct_states, scan_options const& options)
 {
-    if constexpr (!LeadingAxis) {
-        check_fixed_axes(op, "scan_inputs", fixed_ranks<std::tuple<Xs...>>::value, "scan_input_axes",
-            options.scan_input_axes);
-        check_fixed_axes(op, "ct_scan_inputs", fixed_ranks<std::tuple<CtXs...>>::value, "scan_input_axes",
-            options.scan_input_axes);
-        check_fixed_axes(op, "ct_outputs", fixed_ranks<std::tuple<Ys...>>::value, "scan_output_axes",
-            options.scan_output_axes);
-    }
+    if constexpr (!LeadingAxis)
+        detail::check_fixed_backward_axes<std::tuple<Xs...>, std::tuple<Ys...>, std::tuple<CtXs...>>(
+            op, options);
     kernel::iterations const all = kernel::all_iterations(kept.length());
     auto const input_traversals =
         detail::traversals_in_time(operands.inputs, options.scan_input_axes, options.scan_input_directions);
@@ -34167,7 +34260,7 @@ template <class State, class CtStates, class CtOutputs>
 void check_loop_cotangents(std::string_view op, loop_record<State> const& record, CtStates const& ct_states,
     CtOutputs const& ct_outputs)
 {
-    check_finished(op, record.states.is_finished(), "loop_forward_into");
+    check_finished(op, record.states.is_finished());
     detail::check_ranks(op, "ct_outputs", ct_outputs);
     check_cotangents(op, "ct_outputs", detail::shapes_of(ct_outputs), "scan_outputs", record.output_shapes);
     check_cotangents(op, "ct_states", detail::shapes_if_tensors(op, "ct_states", ct_states), "states",
@@ -34323,6 +34416,7 @@ public:
         using call = loop_vjp_call<bare<decltype(body_vjp)>, state, Params, outputs, owned_t<Params>>;
         if constexpr (satisfied<fitting_pullback<state, decltype(Step::scan_outputs), CtStates, outputs>,
                           is_loop_vjp<call>, writes_by_reference<call>>()) {
+            detail::check_evaluated_sizes(ct_states);
             operand_cotangents by{state(ct_states), detail::zero_cotangents<Params>(params)};
             outputs const evaluated = detail::evaluated_inputs(ct_outputs);
             auto const ct_ys = detail::const_leaves(detail::leaves(evaluated));
@@ -34759,7 +34853,7 @@ void lstm_forward_into(Input const& X, lstm_weights<Item> const& weights,
 ///
 ///     Y, Y_h, Y_c = lstm(X, W, R, B, initial_h, initial_c, P)
 ///     for each operand v:
-///         ct_v = sum(ct_Y * dY/dv) + sum(ct_Y_h * dY_h/dv) + sum(ct_Y_c * dY_c/dv)
+///         ct_v = ct_v + sum(ct_Y * dY/dv) + sum(ct_Y_h * dY_h/dv) + sum(ct_Y_c * dY_c/dv)
 ///
 /// Shapes    those of the operands, in the layout of the weights: ct_Y [T, D, N, H], ct_Y_h and ct_Y_c [D, N,
 ///           H] -> ct_X [T, N, I], ct_W [D, 4H, I], ct_R [D, 4H, H], ct_B [D, 8H], ct_P [D, 3H], ct_initial_h
@@ -34774,9 +34868,9 @@ void lstm_forward_into(Input const& X, lstm_weights<Item> const& weights,
 ///           first. Derivatives at kinks are those of activate_vjp. Where a sum exceeds clip, its cotangent
 ///           is 0; at the limit it is not. Steps beyond a row's length add nothing to ct_X, and are not
 ///           read in ct_Y. A row of length 0 passes ct_Y_h and ct_Y_c on.
-/// Errors    before anything is written: shape_error: an operand's shape, or residuals that are empty or of
-///           other sizes; option_error: residuals of other attributes, or of another X, of which a sample of
-///           items is compared; overlap_error: a gradient shares memory with an input or another gradient.
+/// Errors    before anything is written: shape_error: an operand's shape, or residuals of other sizes;
+///           option_error: residuals that are empty, of other attributes, or of another X, of which a sample
+///           of items is compared; overlap_error: a gradient shares memory with an input or another gradient.
 /// Order     The bits do not depend on the threads. Those of ct_X and of the states' cotangents depend only
 ///           on the row. The gradients of weights are sums over all steps of all rows: in blocks of about 512
 ///           steps of rows, from the last time step to the first, in a block from the first to the last and
@@ -35232,8 +35326,8 @@ auto keep_lane_states(std::string_view op, Body const& body, batch_rows const& r
     std::tuple<Ss&...> const& states, Inputs const& inputs, Policy const& policy)
 {
     using kept_states = std::tuple<lane_history<item_t<Ss>>...>;
-    shape const dims = detail::stacked_shape(op, 0, {rows.size()}, rows.longest(), sizeof(double), {});
-    kept_states kept{lane_history<item_t<Ss>>::from_shape({dims[0], dims[1]})...};
+    check_kept_states(op, rows.longest(), {rows.size()}, sizeof(double), "Run fewer iterations");
+    kept_states kept{lane_history<item_t<Ss>>::from_shape({rows.longest(), rows.size()})...};
     detail::run_lanes(lane_state_keeper<Body, sizeof...(Ss), std::tuple_size_v<Inputs>>{body}, rows,
         detail::lane_states_of(states, 0), inputs, detail::lane_outputs_of(detail::leaves(kept), 1), policy);
     return kept;
@@ -35338,7 +35432,7 @@ struct follow_sequence_lens {
 /// Types     float and double, each operand its own. A std::tuple for several states, inputs, outputs.
 /// Options   scan_lanes_options, those of the forward pass.
 /// Policy    groups of sequences run on its threads. Several threads call the bodies at once.
-/// Errors    as scan_lanes; shape_error: the shape of a cotangent.
+/// Errors    as scan_lanes; shape_error: the shape of a cotangent; the states to keep do not fit in memory.
 /// Order     as scan_lanes; each sequence from its last iteration to its first. The bits of a sequence do not
 ///           depend on the others, the layout, the number of threads or of lanes.
 /// Cost      T runs of the body and of body_vjp; the states of all steps, [T, N] for each, are kept. With
@@ -35567,6 +35661,7 @@ public:
             owned_t<Inputs>, owned_t<Params>, LeadingAxis>;
         if constexpr (satisfied<fitting_pullback<state, decltype(Step::scan_outputs), CtStates, outputs>,
                           is_scan_vjp<call>, writes_by_reference<call>>()) {
+            detail::check_evaluated_sizes(ct_states);
             operand_cotangents by{state(ct_states), detail::zero_cotangents<Inputs>(inputs),
                 detail::zero_cotangents<Params>(params)};
             outputs const evaluated = detail::evaluated_inputs(ct_outputs);
@@ -35706,7 +35801,7 @@ auto scan_vjp(Body&& body, BodyVjp&& body_vjp, Init&& init, Inputs&& scan_inputs
 /// value or a flat std::tuple of values of any type (std::tie for variables): whatever has a gradient and is
 /// no state or scan input, such as weights.
 ///
-/// Errors    as scan_into; option_error: the states to keep do not fit in memory. If a body throws, the
+/// Errors    as scan_into; shape_error: the states to keep do not fit in memory. If a body throws, the
 ///           residuals cannot be used for a backward pass.
 /// Cost      that of scan_into, and a copy of every state that is kept: see checkpoint. Allocates before the
 ///           first iteration only and, except for lazy operands and strided elements, nothing if the
@@ -35750,11 +35845,11 @@ void scan_forward_into(Body&& body, States&& states, Inputs const& scan_inputs, 
 /// Shapes    each cotangent as its value. Without cotangents().states() those of the final states are zeros;
 ///           gradients().init() is optional.
 /// Options   those of the forward pass.
-/// Errors    before the first write: shape_error: a cotangent's shape; residuals of another length.
-///           option_error: no forward pass has finished with the residuals, or they have been moved from.
-///           overlap_error: a gradient shares memory with another operand. body_error, after an iteration:
-///           body_vjp changed the shape of a cotangent. Exceptions of the bodies propagate; the gradients
-///           then hold the sums so far.
+/// Errors    before the first write: shape_error: a cotangent's shape; residuals of another length; axes that
+///           cannot be those of the forward pass. option_error: no forward pass has finished with the
+///           residuals, or they have been moved from. overlap_error: a gradient shares memory with another
+///           operand. body_error, after an iteration: body_vjp changed the shape of a cotangent. Exceptions
+///           of the bodies propagate; the gradients then hold the sums so far.
 /// Order     from the last iteration to the first, with the same bits for every checkpoint.
 /// Cost      T runs of body_vjp, and the runs of the body that the checkpoint states. Allocates before the
 ///           first iteration only. The residuals can be used again: then all states but the first are
@@ -36060,7 +36155,7 @@ void gather_slices(
 template <class Index, tensor Output, class Gather>
 void gather_to(slice_index<Index> const& index, Output& output, Gather const& gather)
 {
-    auto const [items, layout] = detail::items_in(output);
+    auto const [items, layout] = detail::items_in<item_t<Output>>(output);
     row_major_output<item_t<Output>> row_major(items, layout, index.may_drop());
     gather(row_major.data());
     row_major.write_back();
@@ -36096,7 +36191,7 @@ auto gather(std::string_view op, Data const& data, Indices const& indices, Optio
     auto const [source, index_tensor] = detail::evaluated_inputs(std::tie(data, indices));
     check_rank(op, "data", detail::rank_of(source));
     check_rank(op, "indices", detail::rank_of(index_tensor));
-    auto const from = detail::items_in(source);
+    auto const from = detail::items_in<item_t<Data> const>(source);
     indexed_shape const indexed =
         CheckShapes(op, from.layout.dims, detail::shape_of(index_tensor), options, sizeof(item_t<Data>));
     slice_index const index(
@@ -36115,7 +36210,7 @@ void gather_into(std::string_view op, Data const& data, Indices const& indices, 
     auto const [source, index_tensor] = detail::evaluated_inputs(std::tie(data, indices));
     check_rank(op, "data", detail::rank_of(source));
     check_rank(op, "indices", detail::rank_of(index_tensor));
-    auto const from = detail::items_in(source);
+    auto const from = detail::items_in<item_t<Data> const>(source);
     indexed_shape const indexed =
         CheckShapes(op, from.layout.dims, detail::shape_of(index_tensor), options, sizeof(item_t<Data>));
     slice_index const index(op, from.layout.dims, index_tensor, indexed, options.bounds);
@@ -36481,17 +36576,6 @@ void store_except(
 
 namespace xloom::inline XLOOM_ABI::detail {
 
-/// Memory for intermediate values, uninitialised if T is trivial; large memory is in huge pages, because each
-/// call touches all of it once.
-template <class T>
-using value_memory = xt::uvector<T, cache_aligned_allocator<T>>;
-
-template <class T>
-value_memory<T> make_values(std::size_t count)
-{
-    return value_memory<T>(count);
-}
-
 template <class Store = kernel::write_gradient, class T, class Policy>
 void store_values(T const* from, T* to, std::size_t count, Policy const& policy)
 {
@@ -36513,7 +36597,7 @@ public:
         std::size_t const count = element_count(items.layout.dims);
         if (items.first == nullptr || (!is_added_ && is_row_major(items.layout)))
             return;
-        buffer_.emplace(make_values<T>(count));
+        buffer_.emplace(count);
         if (is_added && !is_buffered)
             from_tensor()(items.first, buffer_->data());
     }
@@ -36548,7 +36632,7 @@ private:
 
     strided_items<T> items_;
     bool is_added_;
-    std::optional<value_memory<T>> buffer_{};
+    std::optional<item_buffer<T>> buffer_{};
 };
 
 } // namespace xloom::inline XLOOM_ABI::detail
@@ -36765,9 +36849,9 @@ void run_mean_vjp(slice_index<Index> const& index, scatter_vjp_call<T, Store> co
     bool const include_self = at.rules.include_self;
     aligned_vector<Count> counts(slices);
     constexpr bool is_added = std::is_same_v<Store, kernel::add_gradient>;
-    std::optional<value_memory<T>> buffer;
+    std::optional<item_buffer<T>> buffer;
     if (is_added || at.ct_data == nullptr)
-        buffer.emplace(make_values<T>(slices * at.size));
+        buffer.emplace(slices * at.size);
     T* const divided = buffer ? buffer->data() : at.ct_data;
 
     update_visits<visiting::forward, Policy>(at.rules, at.numbers, 1, policy)(
@@ -36785,6 +36869,23 @@ void run_mean_vjp(slice_index<Index> const& index, scatter_vjp_call<T, Store> co
         detail::store_values<Store>(divided, at.ct_data, slices * at.size, policy);
 }
 
+/// Writes to `before` the product of the values before each update: of the old value, and of earlier updates.
+/// `running` has a product for each item of data.
+template <class Length, class T, class Store, class Visits, class Product, class Policy>
+void multiply_forwards(Length length, scatter_vjp_call<T, Store> const& at, Visits& visit, Product* running,
+    Product* before, Policy const& policy)
+{
+    detail::for_each_range(policy, at.slices * at.size, 1, [&](std::size_t begin, std::size_t end) {
+        for (std::size_t i = begin; i < end; ++i)
+            running[i] = at.old != nullptr ? static_cast<Product>(at.old[i]) : Product(1);
+    });
+    detail::clear_dropped(at, policy);
+    visit(running, [=, updates = at.updates](std::ptrdiff_t offset, std::size_t number) {
+        kernel::multiply_before(
+            length, running + offset, before + number * length, updates + number * length);
+    });
+}
+
 /// The product: the cotangent times the product of all other values, from the products of those before and of
 /// those after an update. Nothing is divided, so zeros are exact.
 ///
@@ -36797,8 +36898,8 @@ void run_mul_vjp(scatter_vjp_call<T, Store> const& at, Policy const& policy)
     std::optional<indexed_slice_sets> replaced;
     if (at.ct_data != nullptr && at.old == nullptr)
         replaced.emplace(detail::find_indexed_slices(at, policy));
-    auto products = make_values<product>(items);
-    auto buffer = make_values<product>(
+    item_buffer<product> products(items);
+    item_buffer<product> buffer(
         std::is_same_v<T, product> || at.ct_updates == nullptr ? 0 : at.count() * at.size);
     std::optional<update_visits<visiting::forward, Policy>> visit_forward;
     if (at.ct_updates != nullptr)
@@ -36810,17 +36911,8 @@ void run_mul_vjp(scatter_vjp_call<T, Store> const& at, Policy const& policy)
         before = at.ct_updates;
 
     kernel::with_slice_size(at.size, [&](auto length) {
-        if (at.ct_updates != nullptr) {
-            detail::for_each_range(policy, items, 1, [&](std::size_t begin, std::size_t end) {
-                for (std::size_t i = begin; i < end; ++i)
-                    running[i] = at.old != nullptr ? static_cast<product>(at.old[i]) : product(1);
-            });
-            detail::clear_dropped(at, policy);
-            (*visit_forward)(running, [=, updates = at.updates](std::ptrdiff_t offset, std::size_t number) {
-                kernel::multiply_before(
-                    length, running + offset, before + number * length, updates + number * length);
-            });
-        }
+        if (at.ct_updates != nullptr)
+            detail::multiply_forwards(length, at, *visit_forward, running, before, policy);
         detail::for_each_range(policy, items, 1, [&](std::size_t begin, std::size_t end) {
             std::fill(running + begin, running + end, product(1));
         });
@@ -36878,7 +36970,7 @@ void split_evenly(scatter_vjp_call<T, Store> const& at, T const* results, Policy
 {
     std::size_t const items = at.slices * at.size;
     aligned_vector<Count> counts(items);
-    auto parts = make_values<T>(items);
+    item_buffer<T> parts(items);
     update_visits<visiting::forward, Policy> visit(at.rules, at.offsets, at.size, policy);
     detail::start_ties(at, results, counts.data(), policy);
     kernel::with_slice_size(at.size, [&](auto length) {
@@ -36928,7 +37020,7 @@ template <class Index, class T, class Store, class Reduce, class Policy>
 void run_extremum_vjp(slice_index<Index> const& index, scatter_vjp_call<T, Store> const& at, ties rule,
     Reduce const& reduce, Policy const& policy)
 {
-    auto results = make_values<T>(at.slices * at.size);
+    item_buffer<T> results(at.slices * at.size);
     if (at.old != nullptr)
         detail::store_values(at.old, results.data(), at.slices * at.size, policy);
     detail::run_scatter(index, update_values<T const*>{at.updates, {}, true}, at.rules,
@@ -37351,7 +37443,7 @@ public:
     XLOOM_ALWAYS_INLINE void advance(std::size_t t, step_inputs const& of, Visit const& visit) const
     {
         for (std::size_t s = 0; s < in.states; ++s) {
-            V const before = load_batch(h_ + s * width), decay = detail::exp_of(of.size * A(s));
+            V const before = load_batch(h_ + s * width), decay = kernel::exp_of(of.size * A(s));
             V const after = multiply_add(decay, before, of.taken * V(B(t, s)));
             store_batch(h_ + s * width, after);
             visit(s, before, decay, after);
@@ -37602,12 +37694,10 @@ private:
 // ==== xloom/detail/recurrent/selective_scan_run.hpp ====
 // The run of a selective scan: batches of channels of each sequence, divided among threads.
 
-namespace xloom::inline XLOOM_ABI {
+// ==== xloom/detail/check/selective_scan.hpp ====
+// Requirements of selective_scan on its shapes.
 
-template <class Item>
-struct selective_scan_inputs;
-
-namespace detail {
+namespace xloom::inline XLOOM_ABI::detail {
 
 /// The sizes of a selective scan: N sequences of T steps, K channels of S states. Without a batch axis N is
 /// 1.
@@ -37615,17 +37705,17 @@ struct selective_sizes {
     std::size_t N = 1, T = 0, K = 0, S = 0;
     bool has_batch = false;
 
-    shape with_batch(std::size_t rows, std::size_t columns) const
+    constexpr shape with_batch(std::size_t rows, std::size_t columns) const
     {
         return has_batch ? shape{N, rows, columns} : shape{rows, columns};
     }
-    shape channels() const { return with_batch(T, K); }
-    shape states() const { return with_batch(T, S); }
-    shape state() const { return with_batch(K, S); }
+    constexpr shape channels() const { return with_batch(T, K); }
+    constexpr shape states() const { return with_batch(T, S); }
+    constexpr shape state() const { return with_batch(K, S); }
 
-    std::string_view symbolic_channel_shape() const { return has_batch ? "[N, T, K]" : "[T, K]"; }
-    std::string_view symbolic_state_shape() const { return has_batch ? "[N, K, S]" : "[K, S]"; }
-    std::string_view symbolic_step_shape() const { return has_batch ? "[N, T, S]" : "[T, S]"; }
+    constexpr std::string_view symbolic_channel_shape() const { return has_batch ? "[N, T, K]" : "[T, K]"; }
+    constexpr std::string_view symbolic_state_shape() const { return has_batch ? "[N, K, S]" : "[K, S]"; }
+    constexpr std::string_view symbolic_step_shape() const { return has_batch ? "[N, T, S]" : "[T, S]"; }
 
     std::string describe() const
     {
@@ -37643,7 +37733,7 @@ struct selective_shapes {
 /// Checks all inputs, whose items have item_bytes bytes, and returns the sizes.
 ///
 /// Errors    shape_error
-inline selective_sizes check_selective_scan(
+constexpr selective_sizes check_selective_scan(
     std::string_view op, selective_shapes const& of, std::size_t item_bytes)
 {
     std::size_t const rank = of.u.size();
@@ -37675,6 +37765,15 @@ inline selective_sizes check_selective_scan(
                 ". Choose smaller sizes.");
     return sizes;
 }
+
+} // namespace xloom::inline XLOOM_ABI::detail
+
+namespace xloom::inline XLOOM_ABI {
+
+template <class Item>
+struct selective_scan_inputs;
+
+namespace detail {
 
 /// Returns the rows of sequence n of an operand; omitted if the operand is.
 template <class Item>
@@ -37734,8 +37833,7 @@ struct selective_call {
     }
 
     /// Returns the number of threads' parts of `units`, which do all work together.
-    template <class Policy>
-    std::size_t parts(std::size_t units, Policy const& policy) const
+    std::size_t parts(std::size_t units, policy_ref const& policy) const
     {
         return detail::parts_of_units(policy, units, saturated_product(sizes.N * sizes.T * sizes.K, sizes.S));
     }
@@ -37817,8 +37915,7 @@ public:
           groups_(ceil_div(sizes_.K, group_width))
     {}
 
-    template <class Policy>
-    void operator()(recurrent_workspace<Item>& workspace, Policy const& policy)
+    void operator()(recurrent_workspace<Item>& workspace, policy_ref const& policy)
     {
         std::size_t const units = sizes_.N * groups_, parts = call_.parts(units, policy);
         kernel::arena<T> sums_size, scratch_size, size;
@@ -38009,17 +38106,6 @@ void check_selective_outputs(std::string_view op, tensor_ref<Item const> const& 
         named_selective_inputs(u, in));
 }
 
-/// The container of results for an operand of type X.
-template <class X>
-struct selective_tensor {
-    using type = xt::xarray<first_item_t<X>>;
-};
-template <tensor X>
-    requires(enable_tensor<bare<X>>::rank != dynamic_rank)
-struct selective_tensor<X> {
-    using type = xt::xtensor<item_t<X>, enable_tensor<bare<X>>::rank>;
-};
-
 } // namespace detail
 
 /// Computes the selective scan of Mamba into the caller's outputs, of any strides.
@@ -38104,7 +38190,7 @@ auto selective_scan(Input const& u, std::type_identity_t<selective_scan_inputs<I
     Options&& options = {}, Env&&... env)
 {
     static constexpr std::string_view op = "xloom::selective_scan";
-    using tensor_type = typename detail::selective_tensor<Input>::type;
+    using tensor_type = detail::result_container_t<Input>;
     selective_scan_result<tensor_type> result{};
     if constexpr (detail::satisfied<detail::options_policy_and_workspace<selective_scan_options,
                       recurrent_workspace<Item>, Options, Env...>>()) {
@@ -38154,8 +38240,6 @@ void check_selective_vjp(std::string_view op, tensor_ref<Item const> const& u,
 {
     std::array const given{named("ct_y", cotangents.y), named("ct_final_state", cotangents.final_state)};
     check_ranks(op, given);
-    std::array<operand_memory, 11> inputs;
-    std::ranges::copy(given, std::ranges::copy(named_selective_inputs(u, in), inputs.begin()).out);
     shape const channels = sizes.channels(), state = sizes.state(), states = sizes.states();
     shape const matrix{sizes.K, sizes.S}, vector{sizes.K};
     std::string_view const of_channels = sizes.symbolic_channel_shape(),
@@ -38181,7 +38265,7 @@ void check_selective_vjp(std::string_view op, tensor_ref<Item const> const& u,
             output_requirement<Item>{
                 "ct_initial_state", sizes.symbolic_state_shape(), state, gradients.initial_state},
         },
-        inputs);
+        all_operands(named_selective_inputs(u, in), given));
 }
 
 } // namespace detail
@@ -38190,7 +38274,7 @@ void check_selective_vjp(std::string_view op, tensor_ref<Item const> const& u,
 /// y and of the final state.
 ///
 ///     for each input v:
-///         ct_v = sum(ct_y * dy/dv) + sum(ct_final_state * dfinal_state/dv)
+///         ct_v = ct_v + sum(ct_y * dy/dv) + sum(ct_final_state * dfinal_state/dv)
 ///
 /// Shapes    u and inputs, those of the forward pass; ct_y as y, ct_final_state as final_state; each gradient
 ///           as its input. Each cotangent and gradient may be omitted. Any strides. The gradients of D,
@@ -38272,18 +38356,6 @@ struct along_axis_options {
 
 namespace xloom::inline XLOOM_ABI::detail {
 
-/// Requires that `axis`, an option, is an axis of `operand`, and returns it, counted from the front.
-///
-/// Errors    shape_error: an axis out of range.
-constexpr std::size_t check_axis_option(
-    std::string_view op, std::string_view operand, shape const& dims, std::int64_t axis)
-{
-    if (!is_axis(axis, dims.size()))
-        fail<shape_error>(op, ": an axis of a tensor of rank r must be in [-r, r - 1], but options.axis is ",
-            axis, " and ", operand, " has the shape ", dims, ". Name an axis that the tensor has.");
-    return wrap_axis(axis, dims.size());
-}
-
 /// Checks the shapes of data and of indices that name an item each, and returns the axis that they index,
 /// counted from the front.
 ///
@@ -38337,7 +38409,7 @@ XLOOM_NOINLINE constexpr void check_gather_elements_output(std::string_view op, 
 /// Checks the operands of ScatterElements. Updates have the shape of indices, unless they are broadcast.
 ///
 /// Errors    of check_elements; shape_error: another shape of updates, or one that cannot be broadcast; a
-///           size that overflows. option_error: options that contradict each other.
+///           size that overflows. option_error: as check_duplicates.
 XLOOM_NOINLINE constexpr indexed_shape check_scatter_elements(std::string_view op, shape const& data,
     shape const& indices, shape const& updates, scatter_rules const& options, bool is_broadcast)
 {
@@ -38349,7 +38421,7 @@ XLOOM_NOINLINE constexpr indexed_shape check_scatter_elements(std::string_view o
         fail<shape_error>(op, ": updates must have the shape of indices ", indices, ", but it is ", updates,
             ". Give updates that shape, or pass broadcast(updates).");
     check_scattered_sizes(op, data, indices);
-    check_first_of_duplicates(op, options.duplicates, options.reduction);
+    check_duplicates(op, options.duplicates, options.reduction);
     return {index_form::items, indexed, indexed + 1, indices};
 }
 
@@ -38410,7 +38482,7 @@ XLOOM_NOINLINE constexpr indexed_shape check_take(
 /// Checks the shapes and options of ufunc.at, whose updates are broadcast to indices.shape ++ x.shape[1:].
 ///
 /// Errors    shape_error: x has rank 0; over max_rank; updates cannot be broadcast to that shape; a size that
-///           overflows. option_error: options that contradict each other.
+///           overflows. option_error: as check_duplicates.
 /// Source    NumPy, ufunc.at.
 XLOOM_NOINLINE constexpr indexed_shape check_at(std::string_view op, shape const& x, shape const& indices,
     shape const& updates, scatter_rules const& options, bool /* is_broadcast */)
@@ -38426,7 +38498,7 @@ XLOOM_NOINLINE constexpr indexed_shape check_at(std::string_view op, shape const
             updates, " (x ", x, ", indices ", indices,
             "). From the last axis on, give each the length there or 1.");
     check_scattered_sizes({op, "x"}, x, expected);
-    check_first_of_duplicates(op, options.duplicates, options.reduction);
+    check_duplicates(op, options.duplicates, options.reduction);
     return {index_form::slices, 0, 1, expected};
 }
 
@@ -38460,7 +38532,8 @@ strided_items<T> repeated_along(T* items, strided_layout layout, indexed_shape c
 /// Types     x of any type, indices of any integer type. A negative index counts from the end of the axis.
 /// Options   axis (-1, the last). bounds (check); with drop, dropped items are T{}.
 /// Policy    serial, or one with threads (tbb_policy).
-/// Errors    shape_error, index_error (all offending positions, after broadcasting, and values).
+/// Errors    shape_error, option_error, index_error (all offending positions, after broadcasting, and
+///           values).
 /// Cost      as gather_elements; a copy of indices that are repeated.
 /// Differs   from NumPy: there is no axis=None; flatten x.
 /// Source    numpy.take_along_axis.
@@ -38766,7 +38839,7 @@ owned_t<Data> scattered_copy(std::string_view op, slice_index<Index> const& inde
             return result;
         }
     owned_t<Data> result = detail::copy_of(op, data);
-    detail::run_scatter(index, updates, options, detail::items_in(result), reduce, policy);
+    detail::run_scatter(index, updates, options, detail::items_in<T>(result), reduce, policy);
     return result;
 }
 
@@ -38779,9 +38852,8 @@ auto scatter(indexed_names const& op, CheckShapes const& check_shapes, Reduce& r
     Indices const& indices, Updates const& updates, scatter_rules const& options, Policy const& policy)
 {
     if constexpr (lazy<bare<Data>>) {
-        detail::check_evaluated_size(data);
         return detail::scatter<false>(
-            op, check_shapes, reduce, owned_t<Data>(data), indices, updates, options, policy);
+            op, check_shapes, reduce, detail::to_owned(data), indices, updates, options, policy);
     } else {
         using T = item_t<Data>;
         auto const& operand = detail::operand_of<T>(op, updates);
@@ -39015,7 +39087,7 @@ template <class X>
 struct integers {
     static consteval bool holds()
     {
-        constexpr bool is_valid = (tensor<X> || lazy<X>)&&holds_indices<X>;
+        constexpr bool is_valid = (tensor<X> || lazy<X>)&&counting_integer<item_t<X>>;
         static_assert(is_valid, "what is counted must be a tensor of integers");
         return is_valid;
     }
@@ -39262,7 +39334,7 @@ namespace xloom::inline XLOOM_ABI {
 /// Types     data of any type, indices of any integer type. A negative index counts from the end of the axis.
 /// Options   axis (0; negative: from the back). bounds (check); with drop, dropped items are T{}.
 /// Policy    serial, or one with threads (tbb_policy).
-/// Errors    shape_error, index_error (all offending positions and values).
+/// Errors    shape_error, option_error, index_error (all offending positions and values).
 /// Cost      indices and the indexed items read, the output written once; a copy of indices that are not
 ///           row-major.
 /// Source    ONNX GatherElements-11 to 13; infer_gather_elements has ONNX's own shape rule. PyTorch's gather.
@@ -39762,7 +39834,7 @@ std::vector<std::int64_t> positions_of_true(std::string_view op, Mask const& mas
 /// Options   axis (none: x is flattened in row-major order). bounds (check; clip is NumPy's mode='clip');
 ///           with drop, dropped slices are T{}.
 /// Policy    serial, or one with threads (tbb_policy).
-/// Errors    shape_error, index_error (all offending positions and values).
+/// Errors    shape_error, option_error, index_error (all offending positions and values).
 /// Cost      indices and the indexed slices read, the output written once. Without an axis a copy of x that
 ///           is not row-major; with axes of x before the indexed one an integer for each index.
 /// Differs   from NumPy: mode='wrap' is take(x, (indices % n + n) % n), for n items.
@@ -39985,8 +40057,8 @@ auto run_tensor_scatter(std::string_view op, Cache&& cache, Update const& update
     tensor_scatter_inputs const& inputs, tensor_scatter_options const& options, Policy const& policy)
 {
     if constexpr (lazy<bare<Cache>>) {
-        detail::check_evaluated_size(cache);
-        return detail::run_tensor_scatter<false>(op, owned_t<Cache>(cache), update, inputs, options, policy);
+        return detail::run_tensor_scatter<false>(
+            op, detail::to_owned(cache), update, inputs, options, policy);
     } else {
         using T = item_t<Cache>;
         check_rank(op, "past_cache", detail::rank_of(cache));
@@ -40002,7 +40074,7 @@ auto run_tensor_scatter(std::string_view op, Cache&& cache, Update const& update
         auto const write_to = [&](auto& target) {
             strided_items<T const> const from{
                 enable_tensor<bare<decltype(update_tensor)>>::data(update_tensor), read.layout};
-            detail::write_update<T>(detail::items_in(target), from, axis, inputs.write_indices, policy);
+            detail::write_update<T>(detail::items_in<T>(target), from, axis, inputs.write_indices, policy);
         };
         if constexpr (InPlace || is_moved_in<Cache>) {
             auto const* const indices =
@@ -42520,11 +42592,11 @@ using kernel::item_by_item;
 using kernel::map;
 
 /// exp_of(x): e to the power of x; 0 or infinite where the result is near the ends of the range.
-using kernel::detail::exp_of;
+using kernel::exp_of;
 /// full_exp(x): e to the power of x, with subnormal results.
 using kernel::full_exp;
 /// exp_less_1(x): exp(x) - 1 without cancellation, for x up to 88 (float) or 709 (double).
-using kernel::detail::exp_less_1;
+using kernel::exp_less_1;
 /// The natural logarithm, log_of(x).
 using kernel::log_of;
 /// The sine, sin_of(x).
@@ -43244,7 +43316,7 @@ private:
     {
         std::size_t done = 0;
         if constexpr (kernel::has_lane_form<Reduce> && kernel::has_lanes<T>)
-            done = detail::scan_lanes(level, lane_segments<T, Reduce>{of}, i, segments);
+            done = detail::run_in_vectors(level, lane_segments<T, Reduce>{of}, i, segments);
         if (done == of.all.neighbours())
             return;
         auto const at = of.all(i);
@@ -45922,7 +45994,7 @@ struct rank_recurrence_call {
     scan operands() const
     {
         auto const& [a, b, h0, h] = call.operands;
-        return {a.data, b.data, h0.data, h.data};
+        return {a.first, b.first, h0.first, h.first};
     }
     std::array<strided_layout, scan::count - 1> layouts() const
     {
@@ -46097,11 +46169,11 @@ private:
     {
         std::transform(
             tuples.begin(), tuples.end(), slices, [](owned_tuple const& tuple) { return tuple.slice; });
-        kernel::copy_contiguous_slices{slice_size_}(updates_of{tuples, slice_size_}, updates_, values);
+        kernel::copy_contiguous_slices{slice_size_}(numbered_updates{tuples, slice_size_}, updates_, values);
     }
 
     /// The updates of tuples, which are contiguous slices at their numbers.
-    struct updates_of {
+    struct numbered_updates {
         std::span<owned_tuple const> tuples;
         std::size_t size;
 
@@ -46366,8 +46438,8 @@ void distributed_scatter(std::string_view op, Reduce& reduce, Data& data, Indice
     update_exchange<T> exchange(call->tuples, call->updates.data(), slice_size);
     with_sum_type<T>(
         call->options, reduce, [&]<class Sum, class Combine>(std::type_identity<Sum>, Combine& combine) {
-            agreed<rank_updates<Sum, T, Combine>> owned(ranks, op, detail::items_in(data), call->whole.width,
-                call->options, call->incoming, part.buffer_bytes(), exchange, combine);
+            agreed<rank_updates<Sum, T, Combine>> owned(ranks, op, detail::items_in<T>(data),
+                call->whole.width, call->options, call->incoming, part.buffer_bytes(), exchange, combine);
             rank_attempt attempt;
             exchange.run(ranks, [&](std::span<std::size_t const> slices, T const* values) {
                 attempt([&] { owned->apply(slices, values, policy); });
@@ -47187,27 +47259,6 @@ void check_direction(std::string_view op, Sizes const& sizes, std::size_t d)
             ". Choose one of the weights' directions.");
 }
 
-/// The number of a cell's rows: 0 for a moved-from cell, which has no memory.
-class row_count {
-public:
-    row_count() = default;
-    explicit row_count(std::size_t rows) noexcept : rows_(rows) {}
-    row_count(row_count const&) = default;
-    row_count(row_count&& other) noexcept : rows_(std::exchange(other.rows_, 0)) {}
-    row_count& operator=(row_count const&) = default;
-    row_count& operator=(row_count&& other) noexcept
-    {
-        rows_ = other.rows_;
-        other.rows_ = 0;
-        return *this;
-    }
-
-    operator std::size_t() const noexcept { return rows_; }
-
-private:
-    std::size_t rows_ = 0;
-};
-
 /// An operand of a step and the number of contiguous items that it must have.
 struct sized_operand {
     std::string_view operand;
@@ -47434,7 +47485,7 @@ private:
     }
 
     weights_type weights_;
-    row_count N_;
+    movable_value<std::size_t> N_; ///< 0 for a moved-from cell, which has no memory
     std::size_t d_;
     aligned_vector<T> scratch_;
     kernel::small_step<parameters> small_step_ = nullptr; ///< for N = 1; null: the general one
@@ -47650,7 +47701,7 @@ public:
         scratch_.resize((std::max)(scratch_.size(), size + 1));
         memory_.numbers.resize((std::max)(memory_.numbers.size(), memory_size + 1));
 
-        N_ = detail::row_count(N);
+        N_ = N;
         S_ = S;
         memory_.rows.resize(N);
         flush_subnormals const flushing;
@@ -47735,7 +47786,7 @@ private:
     attn_lstm_weights<Item> weights_;
     Score score_;
     std::size_t d_;
-    detail::row_count N_;
+    detail::movable_value<std::size_t> N_; ///< 0 for a moved-from cell, which has no memory
     std::size_t S_ = 0;
     held_memory memory_;
     detail::aligned_vector<T> scratch_;
@@ -48147,8 +48198,9 @@ private:
                     return 1;
             products += detail::parameters_of(layers_[l], 0).products();
         }
-        std::size_t const useful = batch_.T * batch_.N * products / tuning::products_per_thread,
-                          threads = (std::min)({policy.concurrency(), layers_.size(), useful});
+        std::size_t const threads =
+            (std::min)(detail::parts_for(policy, batch_.T * batch_.N * products, tuning::products_per_thread),
+                layers_.size());
         bool const is_short = batch_.T < tuning::min_blocks_per_layer * steps_of(0);
         return is_short || threads <= row_groups(policy, layers_[0].sizes(), batch_, products) ? 1 : threads;
     }
@@ -48670,8 +48722,10 @@ template <class T>
 constexpr DLDataTypeCode dlpack_code()
 {
     constexpr element_type type = element_type_of<T>;
-    static_assert(type != element_type::undefined && type != element_type::string && sizeof(T) * 8 <= 128,
-        "xloom: DLPack has numbers and bool as items");
+    constexpr bool is_built_in = std::is_arithmetic_v<T> && type != element_type::undefined;
+    static_assert(is_built_in || type == element_type::float16 || type == element_type::bfloat16 ||
+                      type == element_type::complex64 || type == element_type::complex128,
+        "xloom: a tensor of DLPack holds numbers or bool, of storage types only float16 and bfloat16");
     if (type == element_type::bfloat16)
         return kDLBfloat;
     if (type == element_type::complex64 || type == element_type::complex128)
@@ -48908,7 +48962,7 @@ std::unique_ptr<Managed, dlpack_deleter> to_managed(std::string_view op, X&& x)
 /// Returns a managed tensor that owns `x`, moved in if it is an rvalue, for another library:
 /// to_dlpack(std::move(x)).release(). The other library calls its deleter, on any thread.
 ///
-/// Types     x: a tensor of numbers or bool. What a view refers to is copied.
+/// Types     x: a tensor of items as dlpack_tensor's. What a view refers to is copied.
 /// Errors    shape_error: a rank above max_rank.
 /// Cost      an allocation, and a copy of an lvalue or a view.
 /// Example   see dlpack_tensor.
@@ -49187,6 +49241,15 @@ inline json const& member(json const& object, char const* name)
     return at == object.end() ? null : *at;
 }
 
+/// Returns a list; null if it is omitted.
+inline json const& read_list(json const& object, char const* name, std::string const& place)
+{
+    json const& list = member(object, name);
+    if (!list.is_null() && !list.is_array())
+        fail_json(concat(place, ": ", name), "a list, but is ", list.type_name());
+    return list;
+}
+
 /// Returns an integer; 0 if it is omitted.
 inline std::int64_t read_integer(json const& object, char const* name, std::string const& place)
 {
@@ -49257,7 +49320,7 @@ Options read_options(json const& root, std::string const& file, std::size_t D)
     options.layout = read_integer(root, "layout", file);
     if constexpr (requires { options.linear_before_reset; })
         options.linear_before_reset = read_integer(root, "linear_before_reset", file) != 0;
-    for (json const& name : member(root, "activations")) {
+    for (json const& name : read_list(root, "activations", file)) {
         if (!name.is_string())
             fail_json(concat(file, ": activations"), "a list of names, but one is ", name.type_name());
         options.activations.push_back(name.get_ref<std::string const&>());
@@ -49276,7 +49339,7 @@ std::vector<recurrent_weights<Family, Item>> read_layers(
         fail_json(concat(file, ": op_type"), op_type, ", but is ",
             name.is_string() ? name.get_ref<std::string const&>() : name.type_name());
     std::vector<recurrent_weights<Family, Item>> layers;
-    for (json const& layer : member(root, "layers")) {
+    for (json const& layer : read_list(root, "layers", file)) {
         std::string const place = concat(file, ": layers[", layers.size(), "]");
         auto const W = read_tensor<Item>(layer, "W", 3, place), R = read_tensor<Item>(layer, "R", 3, place),
                    B = member(layer, "B").is_null() ? json_tensor<Item>()

@@ -40,6 +40,7 @@
 // 38: behind the operands and outputs come the options, then a policy and a workspace of this operator, in any order, each at most once
 // 39: behind the operands and outputs come the options, then a policy and a workspace of this operator, in any order, each at most once
 // 40: behind the operands and outputs come the options, then a policy and a workspace of this operator, in any order, each at most once
+// 41: xloom: lengths must hold integers, of any integer type
 // clang-format on
 #include <array>
 
@@ -182,5 +183,8 @@ int main()
     xloom::lstm(X, weights, serial, serial);
 #elif CASE == 40
     xloom::rnn(X, xloom::rnn_weights<float>({.W = W, .R = R}), xloom::rnn_start<double>());
+#elif CASE == 41 // bool is no integer
+    xt::xtensor<bool, 1> const flags = {true};
+    xloom::lstm(X, {.W = W, .R = R, .sequence_lens = flags});
 #endif
 }

@@ -17,6 +17,7 @@
 // 15: a state, or the row of it that the body receives, must be replaced by its like: a tensor by a tensor, a scalar by a scalar, a sequence by a sequence
 // 16: a scan output must be a tensor or a scalar; a loop carries a sequence as a state instead
 // 17: an argument is one value or a flat std::tuple of values, not a std::tuple inside a std::tuple
+// 18: sequence_lens is a tensor of integers of rank 1, or std::nullopt
 // 60: the body returned references, which could outlive the body's variables; return the step without template arguments
 // 61: the items of a scan output must be default-constructible, copyable and no more aligned than xtensor aligns items; hold others by std::shared_ptr
 // clang-format on
@@ -88,6 +89,8 @@ int main()
         h, x, lens);
 #elif CASE == 17
     auto [last, all] = xloom::scan_batched(body, h, std::tuple{std::tuple{x, x}, x}, lens);
+#elif CASE == 18 // bool is no integer
+    auto [last, all] = xloom::scan_batched(body, h, x, xt::xtensor<bool, 1>{true, true});
 #elif CASE == 60
     auto [last, all] = xloom::scan_batched(
         [](auto const& state, auto const& x_t) {

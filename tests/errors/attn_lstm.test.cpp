@@ -210,8 +210,9 @@ TEST_CASE("attn_lstm wants a W that is wide enough for the attention")
         "W must be at least as wide as the attention state, C = 6, but W "
         "is [1, 8, 5]. Give W [D, 4H, I + C].");
     // Then what is left of it is I.
-    refuse_call<shape_error>({.W = ones({1, 8, 8})}, "X must have the shape [T, N, I] with I = 0, the last "
-                                                     "axis of W, but X is [5, 2, 3]. Give X that shape.");
+    refuse_call<shape_error>({.W = ones({1, 8, 8})},
+        "X must have the shape [T, N, I] with I = 0, the last axis of W less C = 8, "
+        "but X is [5, 2, 3]. Give X that shape.");
 }
 
 TEST_CASE("attn_lstm wants QW, MW, V and M together or not at all")
@@ -281,15 +282,14 @@ TEST_CASE("attn_lstm wants no part of an attention where there is none")
 
 TEST_CASE("attn_lstm requires an X of the columns of W")
 {
-    refuse_call<shape_error>({.X = ones({5, 2, 4})}, "X must have the shape [T, N, I] with I = 3, the last "
-                                                     "axis of W, but X is [5, 2, 4]. Give X that shape.");
-    refuse_call<shape_error>({.X = ones({5, 2, 11})}, "X must have the shape [T, N, I] with I = 3, the last "
-                                                      "axis of W, but X is [5, 2, 11]. Give X that shape.");
-    refuse_call<shape_error>({.X = ones({5, 3})}, "X must have the shape [T, N, I] with I = 3, the last axis "
-                                                  "of W, but X is [5, 3]. Give X that shape.");
-    refuse_call<shape_error>({.X = ones({5, 2, 1, 3})},
-        "X must have the shape [T, N, I] with I = 3, the last axis of W, but X is "
-        "[5, 2, 1, 3]. Give X that shape.");
+    auto const but = [](std::string const& X) {
+        return "X must have the shape [T, N, I] with I = 3, the last axis of W less C = 8, but X is " + X +
+               ". Give X that shape.";
+    };
+    refuse_call<shape_error>({.X = ones({5, 2, 4})}, but("[5, 2, 4]"));
+    refuse_call<shape_error>({.X = ones({5, 2, 11})}, but("[5, 2, 11]"));
+    refuse_call<shape_error>({.X = ones({5, 3})}, but("[5, 3]"));
+    refuse_call<shape_error>({.X = ones({5, 2, 1, 3})}, but("[5, 2, 1, 3]"));
 }
 
 TEST_CASE("attn_lstm names each state that has another shape")

@@ -73,6 +73,15 @@ TEST_CASE("gather_nd refuses batch_dims that an operand has not")
         data, tuples{{0}}, {.batch_dims = -1});
 }
 
+TEST_CASE("gather_nd refuses bounds that are none")
+{
+    gather_nd_options const none{.bounds = static_cast<bounds>(7)};
+    std::string const text =
+        "options.bounds must be check, assume, drop or clip, but it is number 7. Choose one.";
+    refuse<option_error>(text, data, tuples{{1}, {4}, {0}}, none);
+    refuse<option_error>(text, data, tuples{{1}, {2}, {0}}, none);
+}
+
 TEST_CASE("gather_nd names an index that is outside its axis, which is counted behind the batch")
 {
     refuse<index_error>(outside("indices[1, 0] is 4 (axis 0 of length 4)"), data, tuples{{1}, {4}, {0}});

@@ -362,18 +362,14 @@ TEST_CASE("of more than four operands that must agree, those unlike the first ar
     xt::xtensor<int, 2> const x{{1}, {1}};
     auto const body = [](int a, int b, int c, int d, int) { return scan_step{std::tuple{a, b, c, d}}; };
     CHECK_THROWS_WITH_AS(scan_batched(body, std::tie(h, h, h, other), x),
-        "xloom::scan_batched: all operands must have the same batch size along axis 0, but init[0] has 2 and "
-        "init[3] has 3. Cut them to "
-        "the "
-        "same rows.",
+        "xloom::scan_batched: all operands must have the same batch size, but init[0] has 2 (axis 0 of [2]) "
+        "and init[3] has 3 (axis 0 of [3]). Cut them to the same rows.",
         shape_error);
     xt::xtensor<int, 2> const y{{1}};
     auto const sixth = [](int a, int b, int c, int d, int, int) { return scan_step{std::tuple{a, b, c, d}}; };
     CHECK_THROWS_WITH_AS(scan_batched(sixth, std::tie(h, h, h, h), std::tie(x, y)),
-        "xloom::scan_batched: all operands must have the same batch size along axis 0, but init[0] has 2 and "
-        "scan_inputs[1] has 1. Cut "
-        "them "
-        "to the same rows.",
+        "xloom::scan_batched: all operands must have the same batch size, but init[0] has 2 (axis 0 of [2]) "
+        "and scan_inputs[1] has 1 (axis 0 of [1, 1]). Cut them to the same rows.",
         shape_error);
 }
 

@@ -30,9 +30,9 @@ TEST_CASE("scan_batched refuses batches of unequal sizes")
 {
     xt::xtensor<float, 3> const third = xt::ones<float>({3, 3, 4});
     CHECK_THROWS_WITH_AS(scan_batched(never, h, std::tie(x, third)),
-        "xloom::scan_batched: all operands must have the same batch size along axis 0, but init[0] has 2, "
-        "scan_inputs[0] has 2 and "
-        "scan_inputs[1] has 3. Cut them to the same rows.",
+        "xloom::scan_batched: all operands must have the same batch size, but init[0] has 2 (axis 0 of "
+        "[2, 4]), scan_inputs[0] has 2 (axis 0 of [2, 3, 4]) and scan_inputs[1] has 3 (axis 0 of [3, 3, 4]). "
+        "Cut them to the same rows.",
         shape_error);
 }
 

@@ -32,8 +32,9 @@ TEST_CASE("scan_batched_into refuses what scan_batched refuses of states, inputs
     cube const x = ones(2, 3, 4), third = ones(3, 3, 4);
     cube y = ones(2, 3, 4);
     CHECK_THROWS_WITH_AS(scan_batched_into(never, h, std::tie(x, third), std::nullopt, y),
-        "xloom::scan_batched_into: all operands must have the same batch size along axis 0, but states[0] "
-        "has 2, scan_inputs[0] has 2 and scan_inputs[1] has 3. Cut them to the same rows.",
+        "xloom::scan_batched_into: all operands must have the same batch size, but states[0] has 2 (axis 0 "
+        "of [2, 4]), scan_inputs[0] has 2 (axis 0 of [2, 3, 4]) and scan_inputs[1] has 3 (axis 0 of "
+        "[3, 3, 4]). Cut them to the same rows.",
         shape_error);
     xt::xarray<float> scalar = 2.0f;
     CHECK_THROWS_WITH_AS(scan_batched_into(never, scalar, x, std::nullopt, y),

@@ -143,6 +143,18 @@ TEST_CASE("scatter_nd refuses every index into an empty axis")
         no_columns, tuples{{0, 0}}, vector{1}, reduced_options{.bounds = bounds::clip});
 }
 
+TEST_CASE("scatter_nd refuses bounds and duplicates that are none")
+{
+    refuse<option_error>("options.bounds must be check, assume, drop or clip, but it is number 4. Choose "
+                         "one.",
+        data, tuples{{4}}, vector{1}, reduced_options{.bounds = static_cast<bounds>(4)});
+    for (reduction const kind : {reduction::none, reduction::add})
+        refuse<option_error>(
+            "options.duplicates must be last, first or error, but it is number 3. Choose one.", data,
+            tuples{{0}}, vector{1},
+            reduced_options{.reduction = kind, .duplicates = static_cast<duplicates>(3)});
+}
+
 TEST_CASE("duplicates::error names the first two tuples of one slice")
 {
     reduced_options const error{.duplicates = duplicates::error};

@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include <complex>
+#include <functional>
 #include <string>
 
 #include <xloom/indexing/scatter_nd.hpp>
@@ -75,7 +76,10 @@ TEST_CASE("scatter_nd refuses that only the first of the updates that are reduce
     std::string const rule = "duplicates::first requires reduction::none, but ";
     std::string const hint = ". Choose duplicates::last, with which every update counts.";
     refuse(rule + "reduction is add" + hint, vector{1, 2}, reduction::add, {.duplicates = duplicates::first});
-    refuse(rule + "a callable reduces" + hint, vector{1, 2}, reduce_add, {.duplicates = duplicates::first});
+    refuse(rule + "reduction is add" + hint, vector{1, 2}, reduce_add, {.duplicates = duplicates::first});
+    refuse(rule + "reduction is min" + hint, vector{1, 2}, reduce_min, {.duplicates = duplicates::first});
+    refuse(
+        rule + "a callable reduces" + hint, vector{1, 2}, std::plus<>(), {.duplicates = duplicates::first});
     CHECK(scatter_nd(reduce_none, vector{1, 2}, tuples{{0}, {0}}, vector{3, 4},
               {.duplicates = duplicates::first}) == vector{3, 2});
 }

@@ -5,12 +5,18 @@
 
 #include <doctest/doctest.h>
 
+#include <xloom/control_flow/if.hpp>
+#include <xloom/control_flow/loop.hpp>
+#include <xloom/control_flow/scan.hpp>
 #include <xloom/gradients/linear_recurrence_vjp.hpp>
+#include <xloom/gradients/loop_vjp.hpp>
+#include <xloom/gradients/scan_vjp.hpp>
 #include <xloom/gradients/scatter_nd_vjp.hpp>
 #include <xloom/indexing.hpp>
 #include <xloom/indexing/scatter_elements.hpp>
 #include <xloom/indexing/scatter_nd.hpp>
 #include <xloom/parallel/cumulative.hpp>
+#include <xloom/parallel/linear_recurrence.hpp>
 #include <xloom/parallel/row_splits.hpp>
 #include <xloom/parallel/segment_reduce.hpp>
 #include <xloom/parallel/segment_scan.hpp>
@@ -110,6 +116,51 @@ TEST_CASE("lazy operands")
         xloom::shape_error);
     CHECK_THROWS_WITH_AS(xloom::row_splits_of(xt::zeros<std::int64_t>(std::array<std::size_t, 1>{eighth}), 1),
         computing, xloom::shape_error);
+}
+
+TEST_CASE("lazy initial states")
+{
+    auto const h0 = xt::zeros<double>(std::array<std::size_t, 1>{eighth + 5});
+    auto const body = [](auto const& h, double) { return xloom::scan_step{h}; };
+    xt::xtensor<double, 1> const x = {1, 2};
+    CHECK_THROWS_WITH_AS(xloom::scan(body, h0, x), computing, xloom::shape_error);
+    auto const two_states = [](auto const& h, double c, double) {
+        return xloom::scan_step{std::tuple(h, c)};
+    };
+    CHECK_THROWS_WITH_AS(xloom::scan(two_states, std::tuple(h0, 0.0), x), computing, xloom::shape_error);
+    auto const trip = [](std::int64_t, bool, auto const& h) { return xloom::loop_step{true, h}; };
+    CHECK_THROWS_WITH_AS(xloom::loop(trip, h0, {.max_trip_count = 1}), computing, xloom::shape_error);
+    CHECK_THROWS_WITH_AS(xloom::linear_recurrence(x, x, h0), computing, xloom::shape_error);
+}
+
+TEST_CASE("lazy parameters of a derivative")
+{
+    auto const w = xt::zeros<double>(std::array<std::size_t, 1>{eighth + 5});
+    xt::xtensor<double, 1> const x = {1, 2};
+    auto const body = [](double h, double, auto const&) { return xloom::scan_step{h}; };
+    auto const body_vjp = [](double, double, auto const&, double, double&, double&, auto&) {};
+    CHECK_THROWS_WITH_AS(xloom::scan_vjp(body, body_vjp, 0.0, x, w), computing, xloom::shape_error);
+}
+
+TEST_CASE("lazy cotangents of states")
+{
+    auto const ct = xt::zeros<double>(std::array<std::size_t, 1>{eighth + 5});
+    xt::xtensor<double, 1> const h0 = {1, 2};
+    auto const body = [](auto const& h) { return xloom::scan_step{h}; };
+    auto const body_vjp = [](auto const&, auto const&, auto&) {};
+    auto scanned = xloom::scan_vjp(body, body_vjp, h0, std::tuple(), std::tuple(), {.length = 1});
+    CHECK_THROWS_WITH_AS(scanned.pullback(ct, std::tuple()), computing, xloom::shape_error);
+    auto const trip = [](std::int64_t, bool, auto const& h) { return xloom::loop_step{true, h}; };
+    auto const trip_vjp = [](std::int64_t, auto const&, auto const&, auto&) {};
+    auto looped = xloom::loop_vjp(trip, trip_vjp, h0, std::tuple(), {.max_trip_count = 1});
+    CHECK_THROWS_WITH_AS(looped.pullback(ct, std::tuple()), computing, xloom::shape_error);
+}
+
+TEST_CASE("a lazy condition")
+{
+    auto const cond = xt::zeros<bool>(std::array<std::size_t, 2>{eighth, 16});
+    auto const never = [] { return 1; };
+    CHECK_THROWS_WITH_AS(xloom::if_(cond, never, never), computing, xloom::shape_error);
 }
 
 } // namespace errors_sizes_test

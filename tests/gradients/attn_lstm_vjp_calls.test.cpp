@@ -259,8 +259,8 @@ TEST_CASE("attn_lstm_vjp_into: errors")
 
     call.residuals = {};
     CHECK(call.error({}, {.M = ct_M}) ==
-          "xloom::attn_lstm_vjp_into: residuals must be those of a forward pass, but they are empty. "
-          "Run the forward pass first.");
+          "xloom::attn_lstm_vjp_into: the residuals must be those of a forward pass, but none has finished "
+          "with them. Call xloom::attn_lstm_forward_into first.");
     CHECK(ct_M(0, 0, 0) == 0);
 
     problem<float> const other(9, {3, 2, 2, 4, 1}, {5, 3, 7, 2});

@@ -162,8 +162,7 @@ TEST_CASE("errors, before anything is written")
     };
     CHECK_THROWS_WITH_AS(backward(y),
         "xloom::loop_vjp_into: the residuals must be those of a forward pass, but none has finished "
-        "with "
-        "them. Call loop_forward_into first.",
+        "with them. Call xloom::loop_forward_into first.",
         option_error);
     vec short_y = xt::zeros<double>({2});
     CHECK_THROWS_WITH_AS(loop_forward_into(newton, v, 2.0, short_y, residuals),

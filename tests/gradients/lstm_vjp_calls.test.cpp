@@ -317,9 +317,9 @@ TEST_CASE("lstm_vjp_into: errors, before anything is written")
         "forward pass only. Construct them with xloom::for_training.",
         option_error);
     CHECK_THROWS_WITH_AS(backward_with(weights, cotangents{.Y_h = ct_h}, gradients{.X = ct_X}),
-        "xloom::lstm_vjp_into: residuals must be those of a forward pass, but they are empty. Run the "
-        "forward pass first.",
-        shape_error);
+        "xloom::lstm_vjp_into: the residuals must be those of a forward pass, but none has finished with "
+        "them. Call xloom::lstm_forward_into first.",
+        option_error);
     lstm_forward_into(X, weights, {}, {}, residuals, workspace);
 
     xt::xtensor<float, 3> const wrong = xt::ones<float>({1, 5, 2});

@@ -5,6 +5,7 @@
 #include <limits>
 #include <optional>
 #include <stdexcept>
+#include <string>
 #include <vector>
 
 #include <doctest/doctest.h>
@@ -285,6 +286,20 @@ TEST_CASE("scan_lanes_vjp refuses cotangents of other shapes")
         "xloom::scan_lanes_vjp: all inputs and outputs must have the same sequence length, but "
         "scan_inputs[0] has 4 (axis 1 of [2, 4]) and ct_outputs[0] has 5 (axis 1 of [2, 5]). Cut them to one "
         "length.",
+        xloom::shape_error);
+}
+
+TEST_CASE("scan_lanes_vjp refuses states that do not fit in memory")
+{
+    constexpr std::size_t quarter = std::size_t{1} << (std::numeric_limits<std::size_t>::digits - 2);
+    vector<float> const h = {1, 2};
+    auto const body = [](auto const& s) { return xloom::scan_step{s}; };
+    auto const never = [](auto const&...) { FAIL_CHECK("the body's VJP ran"); };
+    CHECK_THROWS_WITH_AS(xloom::scan_lanes_vjp(body, never, h, std::tuple(), std::nullopt,
+                             xloom::cotangents().states(h), {.length = quarter}),
+        ("xloom::scan_lanes_vjp: the states that are kept must fit in memory, but there are " +
+            std::to_string(quarter) + " of the shape [2]. Run fewer iterations.")
+            .c_str(),
         xloom::shape_error);
 }
 

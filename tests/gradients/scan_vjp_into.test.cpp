@@ -343,8 +343,7 @@ TEST_CASE("errors of scan_vjp_into, before anything is written")
     };
     CHECK_THROWS_WITH_AS(backward(x, y, ct_h, ct_x, ct_w),
         "xloom::scan_vjp_into: the residuals must be those of a forward pass, but none has finished "
-        "with "
-        "them. Call scan_forward_into first.",
+        "with them. Call xloom::scan_forward_into first.",
         option_error);
     scan_forward_into(body, h, x, w, y, residuals);
     mat const longer = xt::ones<double>({5, 2});
@@ -396,7 +395,34 @@ TEST_CASE("errors of scan_vjp_into, before anything is written")
     CHECK(ct_h == vec{6, 7});
 }
 
-TEST_CASE("states that do not fit in memory are an option_error")
+TEST_CASE("a scan_vjp_into without the axes of the forward pass is refused")
+{
+    xt::xtensor<double, 1> const x = xt::ones<double>({4});
+    xt::xtensor<double, 2> y = xt::zeros<double>({3, 4}); // time is axis 1
+    auto const body = [](double& h, double x_t, auto& y_t) { y_t.fill(h += x_t); };
+    auto const body_vjp = [](double, double, double, auto const&, double& ct_h, double&) { ct_h += 1; };
+    double h = 0, ct_h = 5;
+    scan_residuals<double> residuals;
+    scan_forward_into(body, h, x, std::tuple(), y, residuals, {.scan_output_axes = {1}});
+    xt::xtensor<double, 1> ct_x = xt::zeros<double>({4});
+    auto const backward = [&](auto const&... options) {
+        scan_vjp_into(body, body_vjp, x, std::tuple(), residuals, cotangents().outputs(y),
+            gradients().init(ct_h).scan_inputs(ct_x), options...);
+    };
+    CHECK_THROWS_WITH_AS(backward(),
+        "xloom::scan_vjp_into: every cotangent of a scan output must be as long as the scan, which has 4 "
+        "iterations, but ct_outputs[0] has 3 (axis 0 of [3, 4]). Name the axes of the forward pass.",
+        shape_error);
+    CHECK_THROWS_WITH_AS(backward(scan_options{.scan_output_axes = {5}}),
+        "xloom::scan_vjp_into: an axis of a tensor of rank r must be in [-r, r - 1], but scan_output_axes[0] "
+        "is 5 for ct_outputs[0] of the shape [3, 4]. Name an axis that the tensor has.",
+        shape_error);
+    CHECK(ct_h == 5);
+    backward(scan_options{.scan_output_axes = {-1}});
+    CHECK(ct_h == 6);
+}
+
+TEST_CASE("states that do not fit in memory are a shape_error")
 {
     scan_residuals<xt::xtensor<double, 1>> residuals;
     xt::xtensor<double, 1> h = xt::zeros<double>({1000});
@@ -404,7 +430,7 @@ TEST_CASE("states that do not fit in memory are an option_error")
                              residuals, {.length = std::size_t{1} << 60}),
         "xloom::scan_forward_into: the states that are kept must fit in memory, but there are "
         "1152921504606846976 of the shape [1000]. Keep fewer, for example with checkpoint::sqrt().",
-        option_error);
+        shape_error);
 }
 
 } // namespace scan_vjp_into_test

@@ -409,8 +409,7 @@ TEST_CASE("associative_scan: errors")
     auto const add = [](float a, float b) { return a + b; };
     CHECK_THROWS_WITH_AS(xloom::associative_scan(reduction::add, x, {.axis = 2}),
         "xloom::associative_scan: an axis of a tensor of rank r must be in [-r, r - 1], but options.axis is "
-        "2 "
-        "for x of the shape [2, 3]. Name an axis that the tensor has.",
+        "2 and x has the shape [2, 3]. Name an axis that the tensor has.",
         xloom::shape_error);
     CHECK_THROWS_WITH_AS(xloom::associative_scan(reduction::add, scalar),
         "xloom::associative_scan: x must have at least one axis, but it has rank 0. Give it an axis for the "

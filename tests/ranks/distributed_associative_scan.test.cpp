@@ -171,7 +171,7 @@ TEST_CASE("an error of one rank is an error of all, before anything is written")
         return text ==
                    "rank " + std::to_string(last) +
                        ": xloom::distributed_associative_scan_into: an axis of a tensor of rank r must be "
-                       "in [-r, r - 1], but options.axis is 1 for x of the shape [3]. Name an axis that "
+                       "in [-r, r - 1], but options.axis is 1 and x has the shape [3]. Name an axis that "
                        "the tensor has." &&
                y == xt::xtensor<float, 1>{7, 7, 7};
     }));

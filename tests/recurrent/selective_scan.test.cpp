@@ -242,6 +242,11 @@ TEST_CASE("selective_scan: errors, before anything is written")
         "them, "
         "but B is [2, 5, 3] instead of [N, T, S] = [2, 3, 5]. Transpose it.",
         shape_error);
+    matrix const alone = xt::zeros<double>({3, 4}), C = xt::zeros<double>({5, 3}), B = xt::transpose(C);
+    CHECK_THROWS_WITH_AS(xloom::selective_scan(alone, {.delta = alone, .A = A, .B = B, .C = C}),
+        "xloom::selective_scan: the operands must have the shapes that T = 3, K = 4 and S = 5 give them, but "
+        "C is [5, 3] instead of [T, S] = [3, 5]. Transpose it.",
+        shape_error);
     CHECK_THROWS_WITH_AS(xloom::selective_scan(u, {.delta = u, .A = A, .B = states}),
         "xloom::selective_scan: C must be given, but it is omitted. Give it 3 axes.", shape_error);
     vector const line = {1, 2};

@@ -15,7 +15,7 @@ template <class Cond>
 bool is_true(std::string_view op, Cond const& cond)
 {
     if constexpr (lazy<Cond>) {
-        return is_true(op, owned_t<Cond>(cond));
+        return is_true(op, detail::to_owned(cond));
     } else if constexpr (tensor<Cond>) {
         check_rank(op, "cond", detail::rank_of(cond));
         if (element_count(detail::shape_of(cond)) != 1)

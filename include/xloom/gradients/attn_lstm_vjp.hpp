@@ -2,6 +2,7 @@
 // The backward pass of com.microsoft's AttnLSTM, and the forward pass that keeps what it needs.
 
 #include <array>
+#include <span>
 #include <string_view>
 
 #include <xloom/detail/recurrent/attention_gradients.hpp>
@@ -62,31 +63,12 @@ void check_attention_residuals(
             ", C = ", attention.C, ". Run the forward pass with these weights.");
 }
 
-template <class Item>
-void check_attn_lstm_backward(std::string_view op, tensor_ref<Item const> const& X,
-    tensor_ref<Item const> const& M, attn_lstm_weights<Item> const& weights,
-    attn_lstm_residuals<Item> const& residuals, attn_lstm_cotangents<Item> const& cotangents,
-    attn_lstm_gradients<Item> const& gradients)
+template <class Item, class Describe>
+void check_attn_lstm_cotangents(std::string_view op, recurrent_widths const& sizes, batch_sizes const& batch,
+    attn_lstm_cotangents<Item> const& cotangents, Describe const& describe)
 {
-    std::array const inputs{named("X", X), named("M", M), named("ct_Y", cotangents.Y),
-        named("ct_Y_h", cotangents.Y_h), named("ct_Y_c", cotangents.Y_c),
-        named("ct_alignments", cotangents.alignments), named("ct_Y_attention", cotangents.Y_attention),
-        named("ct_Y_alignment", cotangents.Y_alignment)};
-    check_ranks(op, inputs);
-    recurrent_widths const& sizes = weights.sizes();
-    batch_sizes const batch = check_X(op, X.shape(), sizes, 0);
-    check_residuals(op, residuals, weights, batch, X);
-    check_attention_residuals(op, residuals, sizes);
-    std::size_t const T = batch.T, N = batch.N, D = sizes.D, I = sizes.I, H = sizes.H, S = residuals.S();
-    std::size_t const A = sizes.A, E = sizes.E, C = sizes.C;
-    check_memory(op, sizes, N, shape_if_given(M), false, {}, {});
-    auto const describe_sizes = [&] {
-        return concat("T = ", T, ", N = ", N, ", D = ", D, ", H = ", H, ", S = ", S, ", A = ", A, ", E = ", E,
-            " and C = ", C);
-    };
-    if (sizes.attends)
-        check_shapes(op, std::array{shape_requirement{"M", "[N, S, E]", {N, S, E}, shape_if_given(M)}},
-            describe_sizes);
+    auto const [T, N, S] = batch;
+    std::size_t const D = sizes.D, H = sizes.H, C = sizes.C;
     check_shapes(op,
         std::array{
             shape_requirement{"ct_Y", "[T, D, N, H]", {T, D, N, H}, shape_if_given(cotangents.Y)},
@@ -99,8 +81,17 @@ void check_attn_lstm_backward(std::string_view op, tensor_ref<Item const> const&
             shape_requirement{
                 "ct_Y_alignment", "[D, N, S]", {D, N, S}, shape_if_given(cotangents.Y_alignment)},
         },
-        describe_sizes);
-    check_outputs<Item>(op, describe_sizes,
+        describe);
+}
+
+template <class Item, class Describe>
+void check_attn_lstm_gradients(std::string_view op, tensor_ref<Item const> const& X,
+    recurrent_widths const& sizes, batch_sizes const& batch, attn_lstm_gradients<Item> const& gradients,
+    std::span<operand_memory const> inputs, Describe const& describe)
+{
+    std::size_t const N = batch.N, S = batch.S, D = sizes.D, I = sizes.I, H = sizes.H;
+    std::size_t const A = sizes.A, E = sizes.E, C = sizes.C;
+    check_outputs<Item>(op, describe,
         std::array{
             output_requirement<Item>{"ct_X", "[T, N, I]", X.shape(), gradients.X},
             output_requirement<Item>{"ct_W", "[D, 4H, I + C]", {D, 4 * H, I + C}, gradients.W},
@@ -121,6 +112,35 @@ void check_attn_lstm_backward(std::string_view op, tensor_ref<Item const> const&
                 "ct_initial_alignment", "[D, N, S]", {D, N, S}, gradients.initial_alignment},
         },
         inputs);
+}
+
+template <class Item>
+void check_attn_lstm_backward(std::string_view op, tensor_ref<Item const> const& X,
+    tensor_ref<Item const> const& M, attn_lstm_weights<Item> const& weights,
+    attn_lstm_residuals<Item> const& residuals, attn_lstm_cotangents<Item> const& cotangents,
+    attn_lstm_gradients<Item> const& gradients)
+{
+    std::array const inputs{named("X", X), named("M", M), named("ct_Y", cotangents.Y),
+        named("ct_Y_h", cotangents.Y_h), named("ct_Y_c", cotangents.Y_c),
+        named("ct_alignments", cotangents.alignments), named("ct_Y_attention", cotangents.Y_attention),
+        named("ct_Y_alignment", cotangents.Y_alignment)};
+    check_ranks(op, inputs);
+    recurrent_widths const& sizes = weights.sizes();
+    batch_sizes batch = check_X(op, X.shape(), sizes, 0);
+    check_residuals(op, residuals, weights, batch, X);
+    check_attention_residuals(op, residuals, sizes);
+    batch.S = residuals.S();
+    check_memory(op, sizes, batch.N, shape_if_given(M), false, {}, {});
+    auto const describe = [&] {
+        return concat("T = ", batch.T, ", N = ", batch.N, ", D = ", sizes.D, ", H = ", sizes.H,
+            ", S = ", batch.S, ", A = ", sizes.A, ", E = ", sizes.E, " and C = ", sizes.C);
+    };
+    if (sizes.attends)
+        check_shapes(op,
+            std::array{shape_requirement{"M", "[N, S, E]", {batch.N, batch.S, sizes.E}, shape_if_given(M)}},
+            describe);
+    check_attn_lstm_cotangents(op, sizes, batch, cotangents, describe);
+    check_attn_lstm_gradients(op, X, sizes, batch, gradients, inputs, describe);
 }
 
 } // namespace detail

@@ -88,7 +88,7 @@ auto gather_nd_vjp(
             fail<shape_error>(op, ": the result must have the requested rank, but data has the shape ", dims,
                 " and the requested rank is ", Rank, ". Request ", dims.size(), ".");
         result_type result = enable_tensor<result_type>::make(dims);
-        strided_items<item_t<Ct>> const ct_data = detail::items_in(result);
+        auto const ct_data = detail::items_in<item_t<Ct>>(result);
         std::fill_n(ct_data.first, element_count(dims), item_t<Ct>{});
         detail::run_gather_vjp(index, cotangent, ct_data, given, detail::policy_of(options, env...));
         return result;
@@ -116,7 +116,7 @@ void gather_nd_vjp_into(
         check_rank(op, "ct", detail::rank_of(cotangent));
         check_rank(op, "indices", detail::rank_of(index_tensor));
         check_rank(op, "ct_data", detail::rank_of(ct_data));
-        strided_items<item_t<Ct>> const sums = detail::items_in(ct_data);
+        auto const sums = detail::items_in<item_t<Ct>>(ct_data);
         indexed_shape const indexed = check_gather_nd_vjp(op, detail::shape_of(cotangent), sums.layout.dims,
             detail::shape_of(index_tensor), given, sizeof(item_t<Ct>));
         slice_index const index(op, sums.layout.dims, index_tensor, indexed, given.bounds);

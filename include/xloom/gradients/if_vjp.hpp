@@ -7,7 +7,7 @@
 
 #include <xloom/control_flow/if.hpp>
 #include <xloom/detail/check/cotangents.hpp>
-#include <xloom/detail/core/movable_flag.hpp>
+#include <xloom/detail/core/movable_value.hpp>
 #include <xloom/detail/scan/cotangents.hpp>
 #include <xloom/detail/scan/recorded_vjp.hpp>
 #include <xloom/detail/scan/vjp_requirements.hpp>
@@ -134,7 +134,7 @@ private:
     ElseVjp else_vjp_;
     held_operands_t<Operands> operands_;
     std::vector<shape> result_shapes_{};
-    movable_flag has_run_{};
+    movable_value<bool> has_run_{};
 };
 
 } // namespace detail

@@ -1,7 +1,6 @@
 #pragma once
 // The derivative of linear attention.
 
-#include <algorithm>
 #include <array>
 #include <string_view>
 #include <tuple>
@@ -69,11 +68,8 @@ void check_attention_vjp(std::string_view op, attention_call<Item, State> const&
             shape_requirement{"ct_beta", "beta", as(call.in.beta), shape_if_given(gradients.beta)},
         },
         [&] { return sizes.describe(); });
-    std::array<operand_memory, 9> read;
-    std::ranges::copy(given,
-        std::ranges::copy(named_attention_inputs(call.query, call.key, call.value, call.in), read.begin())
-            .out);
-    check_written(op, written, read);
+    check_written(
+        op, written, all_operands(named_attention_inputs(call.query, call.key, call.value, call.in), given));
 }
 
 } // namespace detail
@@ -82,12 +78,12 @@ void check_attention_vjp(std::string_view op, attention_call<Item, State> const&
 /// of the output and of the present state.
 ///
 ///     for each input v:
-///         ct_v = sum(ct_output * doutput/dv) + sum(ct_present_state * dpresent_state/dv)
+///         ct_v = ct_v + sum(ct_output * doutput/dv) + sum(ct_present_state * dpresent_state/dv)
 ///
 /// Shapes    query, key, value and inputs, those of the forward pass; ct_output as output, ct_present_state
 ///           as present_state; each gradient as its input. Each cotangent and gradient may be omitted. Any
 ///           strides. The gradient of the past state does not require that the forward pass has one.
-///           Gradients of tokens behind sequence_lens are 0.
+///           Tokens behind sequence_lens add nothing.
 /// Types     those of linear_attention, the type of the state as its first template argument.
 /// Options   those of the forward pass.
 /// Policy    serial, or one with threads, among which heads are divided: results are bitwise equal to those

@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <string_view>
+#include <tuple>
 #include <type_traits>
 #include <utility>
 
@@ -12,6 +14,7 @@
 #include <xloom/detail/core/flush_subnormals.hpp>
 #include <xloom/detail/kernel/affine.hpp>
 #include <xloom/detail/kernel/strided_copy.hpp>
+#include <xloom/detail/tensor/strided_items.hpp>
 #include <xloom/detail/tensor/tensor_ref.hpp>
 #include <xloom/parallel/linear_recurrence.hpp>
 
@@ -55,16 +58,16 @@ using recurrence_gradient_refs = linear_recurrence_gradients<tensor_ref<Item>, t
 
 /// Returns the elements begin .. begin + count - 1 of an axis.
 template <class T>
-strided_operand<T> part_of_axis(strided_operand<T> x, std::size_t axis, std::size_t begin, std::size_t count)
+strided_items<T> part_of_axis(strided_items<T> x, std::size_t axis, std::size_t begin, std::size_t count)
 {
-    x.data += x.layout.strides[axis] * static_cast<std::ptrdiff_t>(begin);
+    x.first += x.layout.strides[axis] * static_cast<std::ptrdiff_t>(begin);
     x.layout.dims[axis] = count;
     return x;
 }
 
 /// Returns one slice across an axis.
 template <class T>
-strided_operand<T> slice_of_axis(strided_operand<T> x, std::size_t axis, std::size_t index)
+strided_items<T> slice_of_axis(strided_items<T> x, std::size_t axis, std::size_t index)
 {
     x = detail::part_of_axis(x, axis, index, 1);
     x.layout = drop_axis(x.layout, axis);
@@ -72,29 +75,29 @@ strided_operand<T> slice_of_axis(strided_operand<T> x, std::size_t axis, std::si
 }
 
 template <class From, class To, class F>
-void for_each_pair(strided_operand<From> const& from, strided_operand<To> const& to, F const& f)
+void for_each_pair(strided_items<From> const& from, strided_items<To> const& to, F const& f)
 {
     kernel::strided_copy(to.layout.dims, from.layout.strides, to.layout.strides)
-        .for_each_pair(from.data, to.data, f);
+        .for_each_pair(from.first, to.first, f);
 }
 
 /// Copies one operand to another.
 template <class T>
-void copy_operand(strided_operand<T const> const& from, strided_operand<T> const& to)
+void copy_operand(strided_items<T const> const& from, strided_items<T> const& to)
 {
     detail::for_each_pair(from, to, [](T const& each, T& copy) { copy = each; });
 }
 
 /// Adds one operand to another.
 template <class T>
-void add_operand(strided_operand<T const> const& from, strided_operand<T> const& to)
+void add_operand(strided_items<T const> const& from, strided_items<T> const& to)
 {
     detail::for_each_pair(from, to, [](T const& each, T& sum) { sum = static_cast<T>(sum + each); });
 }
 
 /// Multiplies the items of an operand by those of another.
 template <class T>
-void multiply_operand(strided_operand<T> const& x, strided_operand<T const> const& by)
+void multiply_operand(strided_items<T> const& x, strided_items<T const> const& by)
 {
     detail::for_each_pair(by, x, [](T const& factor, T& each) { each = reduce_mul(each, factor); });
 }
@@ -102,20 +105,20 @@ void multiply_operand(strided_operand<T> const& x, strided_operand<T const> cons
 /// The vector-Jacobian product of recurrences of at least one step, whose operands are checked.
 template <class T>
 struct recurrence_vjp {
-    strided_operand<T const> a, h0, h, ct_h; ///< h0 has the axis of time, with the stride 0
-    strided_operand<T> ct;                   ///< the memory of the recurrence
+    strided_items<T const> a, h0, h, ct_h; ///< h0 has the axis of time, with the stride 0
+    strided_items<T> ct;                   ///< the memory of the recurrence
     std::size_t axis;
     bool reverse;
 
     std::size_t length() const { return h.layout.dims[axis]; }
     std::size_t first_step() const { return reverse ? length() - 1 : 0; }
-    strided_operand<T const> read_ct() const { return {ct.data, ct.layout}; }
+    strided_items<T const> read_ct() const { return {ct.first, ct.layout}; }
 
     /// Computes ct, the cotangent of b: a recurrence from the last step to the first.
     void run_by_b(policy_ref const& policy) const
     {
         std::size_t const steps = length() - 1, last = reverse ? 0 : steps;
-        strided_operand<T const> start = detail::part_of_axis(ct_h, axis, last, steps);
+        strided_items<T const> start = detail::part_of_axis(ct_h, axis, last, steps);
         start.layout.strides[axis] = 0;
         std::size_t const later = reverse ? 0 : 1, earlier = 1 - later;
         detail::run_recurrences<T>(
@@ -139,7 +142,7 @@ struct recurrence_vjp {
     }
 
     /// Computes the cotangent of h0; that of a number which all sequences begin with is their sum.
-    void run_by_h0(strided_operand<T> const& ct_h0) const
+    void run_by_h0(strided_items<T> const& ct_h0) const
     {
         auto const slopes = detail::slice_of_axis(a, axis, first_step());
         auto const cotangents = detail::slice_of_axis(ct, axis, first_step());
@@ -150,11 +153,11 @@ struct recurrence_vjp {
         T sum{};
         detail::for_each_pair(slopes, cotangents,
             [&](T const& slope, T const& each) { sum = kernel::product_plus(slope, each, sum); });
-        *ct_h0.data = sum;
+        *ct_h0.first = sum;
     }
 
     /// Adds ct to a gradient.
-    void add_to(strided_operand<T> const& gradient, policy_ref const& policy) const
+    void add_to(strided_items<T> const& gradient, policy_ref const& policy) const
     {
         for_each_part(policy, length(), [&](std::size_t begin, std::size_t count) {
             detail::add_operand(detail::part_of_axis(read_ct(), axis, begin, count),
@@ -181,15 +184,23 @@ template <class A, class B, class H0, class H, class CtH>
 using recurrence_vjp_types =
     requirements<recurrence_types<A, B, H0>, with_an_axis<H, CtH>, one_element_type<A, H, CtH>>;
 
-/// Checks the operands and computes the gradients: all are written if `is_fresh`, else those that are given
-/// are added to. Requires valid types and no lazy operands.
-template <class A, class B, class H0, class H, class CtH, class Policy>
-void run_linear_recurrence_vjp(std::string_view op, A const& a, B const& b, H0 const& h0, H const& h,
-    CtH const& ct_h, recurrence_gradient_refs<item_t<A>> const& gradients, bool is_fresh,
-    linear_recurrence_options const& options, Policy const& with_threads)
+/// The operands of a call, checked, and its axis of time. A gradient that is omitted has a null pointer.
+template <class T>
+struct recurrence_vjp_call {
+    strided_items<T const> a, h0, h, ct_h; ///< h0 has the axis of time, with the stride 0
+    strided_items<T> ct_a, ct_b, ct_h0;
+    std::size_t axis;
+
+    shape const& dims() const { return h.layout.dims; }
+};
+
+/// Checks the operands of a call. Requires valid types and no lazy operands.
+template <class A, class B, class H0, class H, class CtH>
+recurrence_vjp_call<item_t<A>> checked_recurrence_vjp(std::string_view op, A const& a, B const& b,
+    H0 const& h0, H const& h, CtH const& ct_h, recurrence_gradient_refs<item_t<A>> const& gradients,
+    std::int64_t time_axis)
 {
     using T = item_t<A>;
-    policy_ref const policy(with_threads);
     auto const& [ct_a, ct_b, ct_h0] = gradients;
     detail::check_named_ranks(op, {"a", "b", "h0", "h", "ct_h"}, std::tie(a, b, h0, h, ct_h));
     check_rank(op, "ct_a", ct_a.rank());
@@ -208,47 +219,58 @@ void run_linear_recurrence_vjp(std::string_view op, A const& a, B const& b, H0 c
         of_one_shape.push_back(written[0]);
     if (ct_a.is_given())
         of_one_shape.push_back(written[1]);
-    shape const dims = read[0].dims();
-    std::size_t const axis = check_scanned_axis(op, of_one_shape, options.axis);
-    check_initial_state(op, read[3], dims, axis);
+    std::size_t const axis = check_scanned_axis(op, of_one_shape, time_axis);
+    check_initial_state(op, read[3], read[0].dims(), axis);
     if (ct_h0.is_given() && by_h0.layout.dims != read[3].dims())
         fail<shape_error>(op, ": ct_h0 must have the shape of h0, ", read[3].dims(), ", but it has ",
             by_h0.layout.dims, ". Give it that shape.");
     check_written(op, written, read);
+    strided_items<T const> first = detail::items_in<T const>(h0);
+    first.layout = detail::layout_in_time(first.layout, read[0].dims(), axis);
+    return {detail::items_in<T const>(a), first, detail::items_in<T const>(h),
+        detail::items_in<T const>(ct_h), {ct_a.data(), ct_a.block().layout},
+        {ct_b.data(), ct_b.block().layout}, {ct_h0.data(), by_h0.layout}, axis};
+}
 
-    strided_operand<T> const out_a{ct_a.data(), ct_a.block().layout}, out_b{ct_b.data(), ct_b.block().layout},
-        out_h0{ct_h0.data(), by_h0.layout};
-    std::size_t const count = element_count(dims);
+/// Checks the operands and computes the gradients: all are written if `is_fresh`, else those that are given
+/// are added to. Requires valid types and no lazy operands.
+template <class A, class B, class H0, class H, class CtH, class Policy>
+void run_linear_recurrence_vjp(std::string_view op, A const& a, B const& b, H0 const& h0, H const& h,
+    CtH const& ct_h, recurrence_gradient_refs<item_t<A>> const& gradients, bool is_fresh,
+    linear_recurrence_options const& options, Policy const& with_threads)
+{
+    using T = item_t<A>;
+    policy_ref const policy(with_threads);
+    auto const call = detail::checked_recurrence_vjp(op, a, b, h0, h, ct_h, gradients, options.axis);
+    std::size_t const count = element_count(call.dims());
     if (count == 0) {
         if (is_fresh)
-            detail::for_each_pair(out_h0, out_h0, [](T const&, T& to) { to = T{}; });
+            detail::for_each_pair(call.ct_h0, call.ct_h0, [](T const&, T& to) { to = T{}; });
         return;
     }
-    aligned_vector<T> scratch(is_fresh ? 0 : count + element_count(by_h0.layout.dims));
-    strided_operand<T const> first = detail::strided_operand_of<T const>(h0);
-    first.layout = detail::layout_in_time(first.layout, dims, axis);
-    recurrence_vjp<T> const vjp{detail::strided_operand_of<T const>(a), first,
-        detail::strided_operand_of<T const>(h), detail::strided_operand_of<T const>(ct_h),
-        is_fresh ? out_a : strided_operand<T>{scratch.data(), {dims, row_major_strides(dims)}}, axis,
-        options.reverse};
+    shape const& dims_of_h0 = call.ct_h0.layout.dims;
+    aligned_vector<T> scratch(is_fresh ? 0 : count + element_count(dims_of_h0));
+    recurrence_vjp<T> const vjp{call.a, call.h0, call.h, call.ct_h,
+        is_fresh ? call.ct_a
+                 : strided_items<T>{scratch.data(), {call.dims(), row_major_strides(call.dims())}},
+        call.axis, options.reverse};
     flush_subnormals const flushing;
     vjp.run_by_b(policy);
     if (is_fresh) {
-        detail::copy_operand(vjp.read_ct(), out_b);
-        vjp.run_by_h0(out_h0);
+        detail::copy_operand(vjp.read_ct(), call.ct_b);
+        vjp.run_by_h0(call.ct_h0);
         return vjp.run_by_a(policy);
     }
-    if (ct_b.is_given())
-        vjp.add_to(out_b, policy);
-    if (ct_h0.is_given()) {
-        strided_operand<T> const sums{
-            scratch.data() + count, {by_h0.layout.dims, row_major_strides(by_h0.layout.dims)}};
+    if (call.ct_b.first != nullptr)
+        vjp.add_to(call.ct_b, policy);
+    if (call.ct_h0.first != nullptr) {
+        strided_items<T> const sums{scratch.data() + count, {dims_of_h0, row_major_strides(dims_of_h0)}};
         vjp.run_by_h0(sums);
-        detail::add_operand<T>({sums.data, sums.layout}, out_h0);
+        detail::add_operand<T>({sums.first, sums.layout}, call.ct_h0);
     }
-    if (ct_a.is_given()) {
+    if (call.ct_a.first != nullptr) {
         vjp.run_by_a(policy);
-        vjp.add_to(out_a, policy);
+        vjp.add_to(call.ct_a, policy);
     }
 }
 

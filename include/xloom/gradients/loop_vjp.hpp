@@ -94,6 +94,7 @@ public:
         using call = loop_vjp_call<bare<decltype(body_vjp)>, state, Params, outputs, owned_t<Params>>;
         if constexpr (satisfied<fitting_pullback<state, decltype(Step::scan_outputs), CtStates, outputs>,
                           is_loop_vjp<call>, writes_by_reference<call>>()) {
+            detail::check_evaluated_sizes(ct_states);
             operand_cotangents by{state(ct_states), detail::zero_cotangents<Params>(params)};
             outputs const evaluated = detail::evaluated_inputs(ct_outputs);
             auto const ct_ys = detail::const_leaves(detail::leaves(evaluated));

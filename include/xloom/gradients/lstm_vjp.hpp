@@ -54,7 +54,7 @@ void lstm_forward_into(Input const& X, lstm_weights<Item> const& weights,
 ///
 ///     Y, Y_h, Y_c = lstm(X, W, R, B, initial_h, initial_c, P)
 ///     for each operand v:
-///         ct_v = sum(ct_Y * dY/dv) + sum(ct_Y_h * dY_h/dv) + sum(ct_Y_c * dY_c/dv)
+///         ct_v = ct_v + sum(ct_Y * dY/dv) + sum(ct_Y_h * dY_h/dv) + sum(ct_Y_c * dY_c/dv)
 ///
 /// Shapes    those of the operands, in the layout of the weights: ct_Y [T, D, N, H], ct_Y_h and ct_Y_c [D, N,
 ///           H] -> ct_X [T, N, I], ct_W [D, 4H, I], ct_R [D, 4H, H], ct_B [D, 8H], ct_P [D, 3H], ct_initial_h
@@ -69,9 +69,9 @@ void lstm_forward_into(Input const& X, lstm_weights<Item> const& weights,
 ///           first. Derivatives at kinks are those of activate_vjp. Where a sum exceeds clip, its cotangent
 ///           is 0; at the limit it is not. Steps beyond a row's length add nothing to ct_X, and are not
 ///           read in ct_Y. A row of length 0 passes ct_Y_h and ct_Y_c on.
-/// Errors    before anything is written: shape_error: an operand's shape, or residuals that are empty or of
-///           other sizes; option_error: residuals of other attributes, or of another X, of which a sample of
-///           items is compared; overlap_error: a gradient shares memory with an input or another gradient.
+/// Errors    before anything is written: shape_error: an operand's shape, or residuals of other sizes;
+///           option_error: residuals that are empty, of other attributes, or of another X, of which a sample
+///           of items is compared; overlap_error: a gradient shares memory with an input or another gradient.
 /// Order     The bits do not depend on the threads. Those of ct_X and of the states' cotangents depend only
 ///           on the row. The gradients of weights are sums over all steps of all rows: in blocks of about 512
 ///           steps of rows, from the last time step to the first, in a block from the first to the last and

@@ -13,6 +13,7 @@
 #include <utility>
 
 #include <xloom/control_flow/scan_lanes.hpp>
+#include <xloom/detail/check/cotangents.hpp>
 #include <xloom/detail/core/compiler.hpp>
 #include <xloom/detail/scan/cotangents.hpp>
 #include <xloom/detail/scan/scan_backward.hpp>
@@ -249,8 +250,8 @@ auto keep_lane_states(std::string_view op, Body const& body, batch_rows const& r
     std::tuple<Ss&...> const& states, Inputs const& inputs, Policy const& policy)
 {
     using kept_states = std::tuple<lane_history<item_t<Ss>>...>;
-    shape const dims = detail::stacked_shape(op, 0, {rows.size()}, rows.longest(), sizeof(double), {});
-    kept_states kept{lane_history<item_t<Ss>>::from_shape({dims[0], dims[1]})...};
+    check_kept_states(op, rows.longest(), {rows.size()}, sizeof(double), "Run fewer iterations");
+    kept_states kept{lane_history<item_t<Ss>>::from_shape({rows.longest(), rows.size()})...};
     detail::run_lanes(lane_state_keeper<Body, sizeof...(Ss), std::tuple_size_v<Inputs>>{body}, rows,
         detail::lane_states_of(states, 0), inputs, detail::lane_outputs_of(detail::leaves(kept), 1), policy);
     return kept;
@@ -355,7 +356,7 @@ struct follow_sequence_lens {
 /// Types     float and double, each operand its own. A std::tuple for several states, inputs, outputs.
 /// Options   scan_lanes_options, those of the forward pass.
 /// Policy    groups of sequences run on its threads. Several threads call the bodies at once.
-/// Errors    as scan_lanes; shape_error: the shape of a cotangent.
+/// Errors    as scan_lanes; shape_error: the shape of a cotangent; the states to keep do not fit in memory.
 /// Order     as scan_lanes; each sequence from its last iteration to its first. The bits of a sequence do not
 ///           depend on the others, the layout, the number of threads or of lanes.
 /// Cost      T runs of the body and of body_vjp; the states of all steps, [T, N] for each, are kept. With

@@ -170,6 +170,7 @@ public:
             owned_t<Inputs>, owned_t<Params>, LeadingAxis>;
         if constexpr (satisfied<fitting_pullback<state, decltype(Step::scan_outputs), CtStates, outputs>,
                           is_scan_vjp<call>, writes_by_reference<call>>()) {
+            detail::check_evaluated_sizes(ct_states);
             operand_cotangents by{state(ct_states), detail::zero_cotangents<Inputs>(inputs),
                 detail::zero_cotangents<Params>(params)};
             outputs const evaluated = detail::evaluated_inputs(ct_outputs);
@@ -309,7 +310,7 @@ auto scan_vjp(Body&& body, BodyVjp&& body_vjp, Init&& init, Inputs&& scan_inputs
 /// value or a flat std::tuple of values of any type (std::tie for variables): whatever has a gradient and is
 /// no state or scan input, such as weights.
 ///
-/// Errors    as scan_into; option_error: the states to keep do not fit in memory. If a body throws, the
+/// Errors    as scan_into; shape_error: the states to keep do not fit in memory. If a body throws, the
 ///           residuals cannot be used for a backward pass.
 /// Cost      that of scan_into, and a copy of every state that is kept: see checkpoint. Allocates before the
 ///           first iteration only and, except for lazy operands and strided elements, nothing if the
@@ -353,11 +354,11 @@ void scan_forward_into(Body&& body, States&& states, Inputs const& scan_inputs, 
 /// Shapes    each cotangent as its value. Without cotangents().states() those of the final states are zeros;
 ///           gradients().init() is optional.
 /// Options   those of the forward pass.
-/// Errors    before the first write: shape_error: a cotangent's shape; residuals of another length.
-///           option_error: no forward pass has finished with the residuals, or they have been moved from.
-///           overlap_error: a gradient shares memory with another operand. body_error, after an iteration:
-///           body_vjp changed the shape of a cotangent. Exceptions of the bodies propagate; the gradients
-///           then hold the sums so far.
+/// Errors    before the first write: shape_error: a cotangent's shape; residuals of another length; axes that
+///           cannot be those of the forward pass. option_error: no forward pass has finished with the
+///           residuals, or they have been moved from. overlap_error: a gradient shares memory with another
+///           operand. body_error, after an iteration: body_vjp changed the shape of a cotangent. Exceptions
+///           of the bodies propagate; the gradients then hold the sums so far.
 /// Order     from the last iteration to the first, with the same bits for every checkpoint.
 /// Cost      T runs of body_vjp, and the runs of the body that the checkpoint states. Allocates before the
 ///           first iteration only. The residuals can be used again: then all states but the first are

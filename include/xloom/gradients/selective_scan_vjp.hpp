@@ -1,7 +1,6 @@
 #pragma once
 // The derivative of the selective scan.
 
-#include <algorithm>
 #include <array>
 #include <string_view>
 #include <type_traits>
@@ -42,8 +41,6 @@ void check_selective_vjp(std::string_view op, tensor_ref<Item const> const& u,
 {
     std::array const given{named("ct_y", cotangents.y), named("ct_final_state", cotangents.final_state)};
     check_ranks(op, given);
-    std::array<operand_memory, 11> inputs;
-    std::ranges::copy(given, std::ranges::copy(named_selective_inputs(u, in), inputs.begin()).out);
     shape const channels = sizes.channels(), state = sizes.state(), states = sizes.states();
     shape const matrix{sizes.K, sizes.S}, vector{sizes.K};
     std::string_view const of_channels = sizes.symbolic_channel_shape(),
@@ -69,7 +66,7 @@ void check_selective_vjp(std::string_view op, tensor_ref<Item const> const& u,
             output_requirement<Item>{
                 "ct_initial_state", sizes.symbolic_state_shape(), state, gradients.initial_state},
         },
-        inputs);
+        all_operands(named_selective_inputs(u, in), given));
 }
 
 } // namespace detail
@@ -78,7 +75,7 @@ void check_selective_vjp(std::string_view op, tensor_ref<Item const> const& u,
 /// y and of the final state.
 ///
 ///     for each input v:
-///         ct_v = sum(ct_y * dy/dv) + sum(ct_final_state * dfinal_state/dv)
+///         ct_v = ct_v + sum(ct_y * dy/dv) + sum(ct_final_state * dfinal_state/dv)
 ///
 /// Shapes    u and inputs, those of the forward pass; ct_y as y, ct_final_state as final_state; each gradient
 ///           as its input. Each cotangent and gradient may be omitted. Any strides. The gradients of D,

@@ -29,7 +29,7 @@ template <class X>
 struct integers {
     static consteval bool holds()
     {
-        constexpr bool is_valid = (tensor<X> || lazy<X>)&&holds_indices<X>;
+        constexpr bool is_valid = (tensor<X> || lazy<X>)&&counting_integer<item_t<X>>;
         static_assert(is_valid, "what is counted must be a tensor of integers");
         return is_valid;
     }

@@ -141,7 +141,7 @@ std::vector<std::int64_t> positions_of_true(std::string_view op, Mask const& mas
 /// Options   axis (none: x is flattened in row-major order). bounds (check; clip is NumPy's mode='clip');
 ///           with drop, dropped slices are T{}.
 /// Policy    serial, or one with threads (tbb_policy).
-/// Errors    shape_error, index_error (all offending positions and values).
+/// Errors    shape_error, option_error, index_error (all offending positions and values).
 /// Cost      indices and the indexed slices read, the output written once. Without an axis a copy of x that
 ///           is not row-major; with axes of x before the indexed one an integer for each index.
 /// Differs   from NumPy: mode='wrap' is take(x, (indices % n + n) % n), for n items.

@@ -81,8 +81,8 @@ auto run_tensor_scatter(std::string_view op, Cache&& cache, Update const& update
     tensor_scatter_inputs const& inputs, tensor_scatter_options const& options, Policy const& policy)
 {
     if constexpr (lazy<bare<Cache>>) {
-        detail::check_evaluated_size(cache);
-        return detail::run_tensor_scatter<false>(op, owned_t<Cache>(cache), update, inputs, options, policy);
+        return detail::run_tensor_scatter<false>(
+            op, detail::to_owned(cache), update, inputs, options, policy);
     } else {
         using T = item_t<Cache>;
         check_rank(op, "past_cache", detail::rank_of(cache));
@@ -98,7 +98,7 @@ auto run_tensor_scatter(std::string_view op, Cache&& cache, Update const& update
         auto const write_to = [&](auto& target) {
             strided_items<T const> const from{
                 enable_tensor<bare<decltype(update_tensor)>>::data(update_tensor), read.layout};
-            detail::write_update<T>(detail::items_in(target), from, axis, inputs.write_indices, policy);
+            detail::write_update<T>(detail::items_in<T>(target), from, axis, inputs.write_indices, policy);
         };
         if constexpr (InPlace || is_moved_in<Cache>) {
             auto const* const indices =

@@ -44,7 +44,7 @@ struct rank_recurrence_call {
     scan operands() const
     {
         auto const& [a, b, h0, h] = call.operands;
-        return {a.data, b.data, h0.data, h.data};
+        return {a.first, b.first, h0.first, h.first};
     }
     std::array<strided_layout, scan::count - 1> layouts() const
     {

@@ -173,8 +173,8 @@ void distributed_scatter(std::string_view op, Reduce& reduce, Data& data, Indice
     update_exchange<T> exchange(call->tuples, call->updates.data(), slice_size);
     with_sum_type<T>(
         call->options, reduce, [&]<class Sum, class Combine>(std::type_identity<Sum>, Combine& combine) {
-            agreed<rank_updates<Sum, T, Combine>> owned(ranks, op, detail::items_in(data), call->whole.width,
-                call->options, call->incoming, part.buffer_bytes(), exchange, combine);
+            agreed<rank_updates<Sum, T, Combine>> owned(ranks, op, detail::items_in<T>(data),
+                call->whole.width, call->options, call->incoming, part.buffer_bytes(), exchange, combine);
             rank_attempt attempt;
             exchange.run(ranks, [&](std::span<std::size_t const> slices, T const* values) {
                 attempt([&] { owned->apply(slices, values, policy); });

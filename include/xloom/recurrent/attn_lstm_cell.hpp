@@ -4,6 +4,7 @@
 #include <concepts>
 #include <utility>
 
+#include <xloom/detail/core/movable_value.hpp>
 #include <xloom/detail/recurrent/cell.hpp>
 #include <xloom/recurrent/attn_lstm.hpp>
 
@@ -215,7 +216,7 @@ public:
         scratch_.resize((std::max)(scratch_.size(), size + 1));
         memory_.numbers.resize((std::max)(memory_.numbers.size(), memory_size + 1));
 
-        N_ = detail::row_count(N);
+        N_ = N;
         S_ = S;
         memory_.rows.resize(N);
         flush_subnormals const flushing;
@@ -300,7 +301,7 @@ private:
     attn_lstm_weights<Item> weights_;
     Score score_;
     std::size_t d_;
-    detail::row_count N_;
+    detail::movable_value<std::size_t> N_; ///< 0 for a moved-from cell, which has no memory
     std::size_t S_ = 0;
     held_memory memory_;
     detail::aligned_vector<T> scratch_;

@@ -6,6 +6,7 @@
 #include <type_traits>
 
 #include <xloom/detail/recurrent/linear_attention_run.hpp>
+#include <xloom/detail/tensor/result_container.hpp>
 
 namespace xloom::inline XLOOM_ABI {
 
@@ -57,17 +58,6 @@ void check_attention_outputs(std::string_view op, tensor_ref<Item const> const& 
 /// The type of linear attention's state: State, or Item if that is void.
 template <class Item, class State>
 using attention_state_t = std::conditional_t<std::is_void_v<State>, Item, State>;
-
-/// The container of linear attention's output for a query of type X.
-template <class X>
-struct attention_output {
-    using type = xt::xarray<first_item_t<X>>;
-};
-template <tensor X>
-    requires(enable_tensor<bare<X>>::rank != dynamic_rank)
-struct attention_output<X> {
-    using type = xt::xtensor<item_t<X>, enable_tensor<bare<X>>::rank>;
-};
 
 /// The requirements of linear attention's arguments behind its inputs.
 template <class Item, class State, class Options, class... Env>
@@ -172,7 +162,7 @@ auto linear_attention(Query const& query, Key const& key, Value const& value,
     Env&&... env)
 {
     static constexpr std::string_view op = "xloom::linear_attention";
-    using output_type = typename detail::attention_output<Query>::type;
+    using output_type = detail::result_container_t<Query>;
     using state_type = xt::xtensor<S, 4>;
     linear_attention_result<output_type, state_type> result{};
     if constexpr (detail::satisfied<detail::attention_types<Item, S, Options, Env...>>()) {

@@ -7,6 +7,7 @@
 
 #include <xloom/detail/recurrent/operands.hpp>
 #include <xloom/detail/recurrent/selective_scan_run.hpp>
+#include <xloom/detail/tensor/result_container.hpp>
 
 namespace xloom::inline XLOOM_ABI {
 
@@ -59,17 +60,6 @@ void check_selective_outputs(std::string_view op, tensor_ref<Item const> const& 
         },
         named_selective_inputs(u, in));
 }
-
-/// The container of results for an operand of type X.
-template <class X>
-struct selective_tensor {
-    using type = xt::xarray<first_item_t<X>>;
-};
-template <tensor X>
-    requires(enable_tensor<bare<X>>::rank != dynamic_rank)
-struct selective_tensor<X> {
-    using type = xt::xtensor<item_t<X>, enable_tensor<bare<X>>::rank>;
-};
 
 } // namespace detail
 
@@ -155,7 +145,7 @@ auto selective_scan(Input const& u, std::type_identity_t<selective_scan_inputs<I
     Options&& options = {}, Env&&... env)
 {
     static constexpr std::string_view op = "xloom::selective_scan";
-    using tensor_type = typename detail::selective_tensor<Input>::type;
+    using tensor_type = detail::result_container_t<Input>;
     selective_scan_result<tensor_type> result{};
     if constexpr (detail::satisfied<detail::options_policy_and_workspace<selective_scan_options,
                       recurrent_workspace<Item>, Options, Env...>>()) {

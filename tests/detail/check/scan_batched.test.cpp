@@ -67,26 +67,26 @@ TEST_CASE("check_scan_batched names every operand without a batch or sequence ax
 TEST_CASE("check_scan_batched shows all batch sizes when they differ")
 {
     CHECK_THROWS_WITH_AS((extent_of<1, 2>({{{2, 4}}}, {{{3, 3}, {2, 3}}})),
-        "xloom::scan_batched: all operands must have the same batch size along axis 0, but init[0] has 2, "
-        "scan_inputs[0] has 3 and "
-        "scan_inputs[1] has 2. Cut them to the same rows.",
+        "xloom::scan_batched: all operands must have the same batch size, but init[0] has 2 (axis 0 of "
+        "[2, 4]), scan_inputs[0] has 3 (axis 0 of [3, 3]) and scan_inputs[1] has 2 (axis 0 of [2, 3]). Cut "
+        "them to the same rows.",
         shape_error);
     CHECK_THROWS_WITH_AS((extent_of<2, 0>({{{2}, {3}}}, {}, {.length = 3})),
-        "xloom::scan_batched: all operands must have the same batch size along axis 0, but init[0] has 2 and "
-        "init[1] has 3. Cut them to "
-        "the same rows.",
+        "xloom::scan_batched: all operands must have the same batch size, but init[0] has 2 (axis 0 of [2]) "
+        "and init[1] has 3 (axis 0 of [3]). Cut them to the same rows.",
         shape_error);
 }
 
 TEST_CASE("check_scan_batched shows of more than four batch sizes the first and those that differ")
 {
     CHECK_THROWS_WITH_AS((extent_of<0, 5>({}, {{{2, 3}, {2, 3}, {3, 3}, {2, 3}, {2, 3}}})),
-        "xloom::scan_batched: all operands must have the same batch size along axis 0, but scan_inputs[0] "
-        "has 2 and scan_inputs[2] has 3. Cut them to the same rows.",
+        "xloom::scan_batched: all operands must have the same batch size, but scan_inputs[0] has 2 (axis 0 "
+        "of [2, 3]) and scan_inputs[2] has 3 (axis 0 of [3, 3]). Cut them to the same rows.",
         shape_error);
     CHECK_THROWS_WITH_AS((extent_of<3, 2>({{{2}, {2}, {4}}}, {{{2, 3}, {3, 3}}})),
-        "xloom::scan_batched: all operands must have the same batch size along axis 0, but init[0] has 2, "
-        "init[2] has 4 and scan_inputs[1] has 3. Cut them to the same rows.",
+        "xloom::scan_batched: all operands must have the same batch size, but init[0] has 2 (axis 0 of [2]), "
+        "init[2] has 4 (axis 0 of [4]) and scan_inputs[1] has 3 (axis 0 of [3, 3]). Cut them to the same "
+        "rows.",
         shape_error);
 }
 

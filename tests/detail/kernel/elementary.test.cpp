@@ -17,8 +17,8 @@ using namespace xloom::kernel;
 
 namespace {
 
-constexpr auto exp_of = []<class V>(V const& x) { return xloom::kernel::detail::exp_of(x); };
-constexpr auto exp_less_1 = []<class V>(V const& x) { return xloom::kernel::detail::exp_less_1(x); };
+constexpr auto exp_of = []<class V>(V const& x) { return xloom::kernel::exp_of(x); };
+constexpr auto exp_less_1 = []<class V>(V const& x) { return xloom::kernel::exp_less_1(x); };
 constexpr auto log_of_1_plus = []<class V>(V const& x) { return xloom::kernel::detail::log_of_1_plus(x); };
 constexpr auto tanh_of = []<class V>(V const& x) { return xloom::kernel::detail::tanh_of(x); };
 

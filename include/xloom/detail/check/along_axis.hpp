@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include <xloom/detail/check/scatter_nd.hpp>
+#include <xloom/detail/check/shapes.hpp>
 #include <xloom/detail/core/bounds.hpp>
 #include <xloom/detail/core/compiler.hpp>
 
@@ -26,18 +27,6 @@ struct along_axis_options {
 } // namespace xloom::inline XLOOM_ABI
 
 namespace xloom::inline XLOOM_ABI::detail {
-
-/// Requires that `axis`, an option, is an axis of `operand`, and returns it, counted from the front.
-///
-/// Errors    shape_error: an axis out of range.
-constexpr std::size_t check_axis_option(
-    std::string_view op, std::string_view operand, shape const& dims, std::int64_t axis)
-{
-    if (!is_axis(axis, dims.size()))
-        fail<shape_error>(op, ": an axis of a tensor of rank r must be in [-r, r - 1], but options.axis is ",
-            axis, " and ", operand, " has the shape ", dims, ". Name an axis that the tensor has.");
-    return wrap_axis(axis, dims.size());
-}
 
 /// Checks the shapes of data and of indices that name an item each, and returns the axis that they index,
 /// counted from the front.
@@ -92,7 +81,7 @@ XLOOM_NOINLINE constexpr void check_gather_elements_output(std::string_view op, 
 /// Checks the operands of ScatterElements. Updates have the shape of indices, unless they are broadcast.
 ///
 /// Errors    of check_elements; shape_error: another shape of updates, or one that cannot be broadcast; a
-///           size that overflows. option_error: options that contradict each other.
+///           size that overflows. option_error: as check_duplicates.
 XLOOM_NOINLINE constexpr indexed_shape check_scatter_elements(std::string_view op, shape const& data,
     shape const& indices, shape const& updates, scatter_rules const& options, bool is_broadcast)
 {
@@ -104,7 +93,7 @@ XLOOM_NOINLINE constexpr indexed_shape check_scatter_elements(std::string_view o
         fail<shape_error>(op, ": updates must have the shape of indices ", indices, ", but it is ", updates,
             ". Give updates that shape, or pass broadcast(updates).");
     check_scattered_sizes(op, data, indices);
-    check_first_of_duplicates(op, options.duplicates, options.reduction);
+    check_duplicates(op, options.duplicates, options.reduction);
     return {index_form::items, indexed, indexed + 1, indices};
 }
 
@@ -165,7 +154,7 @@ XLOOM_NOINLINE constexpr indexed_shape check_take(
 /// Checks the shapes and options of ufunc.at, whose updates are broadcast to indices.shape ++ x.shape[1:].
 ///
 /// Errors    shape_error: x has rank 0; over max_rank; updates cannot be broadcast to that shape; a size that
-///           overflows. option_error: options that contradict each other.
+///           overflows. option_error: as check_duplicates.
 /// Source    NumPy, ufunc.at.
 XLOOM_NOINLINE constexpr indexed_shape check_at(std::string_view op, shape const& x, shape const& indices,
     shape const& updates, scatter_rules const& options, bool /* is_broadcast */)
@@ -181,7 +170,7 @@ XLOOM_NOINLINE constexpr indexed_shape check_at(std::string_view op, shape const
             updates, " (x ", x, ", indices ", indices,
             "). From the last axis on, give each the length there or 1.");
     check_scattered_sizes({op, "x"}, x, expected);
-    check_first_of_duplicates(op, options.duplicates, options.reduction);
+    check_duplicates(op, options.duplicates, options.reduction);
     return {index_form::slices, 0, 1, expected};
 }
 

@@ -1,5 +1,5 @@
 #pragma once
-// Requirements of derivatives on cotangents: shapes, and memory of their own.
+// Requirements of derivatives on cotangents, and on what a forward pass keeps.
 
 #include <span>
 #include <string_view>
@@ -22,6 +22,28 @@ inline void check_cotangents(std::string_view op, std::string_view cotangents, s
     if (!wrong.empty())
         fail<shape_error>(
             op, ": a cotangent must have the shape of its value, but ", wrong, ". Give it that shape.");
+}
+
+/// Requires that `count` states of one shape, which a forward pass keeps, fit in memory.
+///
+/// Errors    shape_error.
+inline void check_kept_states(std::string_view op, std::size_t count, shape const& dims,
+    std::size_t item_bytes, std::string_view remedy)
+{
+    if (!has_strides({count, element_count(dims)}, item_bytes))
+        fail<shape_error>(op, ": the states that are kept must fit in memory, but there are ", count,
+            " of the shape ", dims, ". ", remedy, ".");
+}
+
+/// Requires that a forward pass has finished with the residuals: NAME_forward_into, if `op` is NAME_vjp_into.
+///
+/// Errors    option_error.
+inline void check_finished(std::string_view op, bool is_finished)
+{
+    if (!is_finished)
+        fail<option_error>(op,
+            ": the residuals must be those of a forward pass, but none has finished with them. Call ",
+            op.substr(0, op.rfind("_vjp_into")), "_forward_into first.");
 }
 
 /// Requires that a pullback has what its forward pass left.

@@ -110,23 +110,12 @@ constexpr void check_either(std::string_view op, std::string_view operand, shape
             other_symbol, " = ", other, ", but it is ", *dims, ". Correct it.");
 }
 
-/// Checks all operands, whose items have at most item_bytes bytes, and returns the sizes.
+/// Returns the sizes of query, key and value, which have three axes each, or four.
 ///
-/// Errors    shape_error, option_error
-constexpr attention_sizes check_linear_attention(std::string_view op, linear_attention_options const& options,
-    attention_shapes const& of, std::size_t item_bytes)
+/// Errors    shape_error, option_error: the numbers of heads.
+constexpr attention_sizes attention_sizes_of(std::string_view op, linear_attention_options const& options,
+    shape const& query, shape const& key, shape const& value)
 {
-    shape const &query = *of.query, &key = *of.key, &value = *of.value;
-    if (query.size() != 3 && query.size() != 4)
-        fail<shape_error>(op,
-            ": query must have the shape [B, T, Hq d_k], or [B, T, Hq, d_k] with an axis of "
-            "heads, but query is ",
-            query, ". Give it that shape.");
-    check_given(op, "key", of.key, query.size());
-    check_given(op, "value", of.value, query.size());
-    if (name_of(options.update_rule) == "unknown")
-        fail<option_error>(op, ": update_rule must be linear, gated, delta or gated_delta, but it is ",
-            static_cast<int>(options.update_rule), ". Choose one of them.");
     attention_sizes sizes;
     sizes.has_head_axis = query.size() == 4;
     sizes.B = query[0];
@@ -143,6 +132,27 @@ constexpr attention_sizes check_linear_attention(std::string_view op, linear_att
     sizes.values = sizes.has_head_axis ? value[3] : value[2] / sizes.Hkv;
     if (sizes.keys == 0)
         fail<shape_error>(op, ": d_k must be at least 1, but query is ", query, ". Give the heads keys.");
+    return sizes;
+}
+
+/// Checks all operands, whose items have at most item_bytes bytes, and returns the sizes.
+///
+/// Errors    shape_error, option_error
+constexpr attention_sizes check_linear_attention(std::string_view op, linear_attention_options const& options,
+    attention_shapes const& of, std::size_t item_bytes)
+{
+    shape const& query = *of.query;
+    if (query.size() != 3 && query.size() != 4)
+        fail<shape_error>(op,
+            ": query must have the shape [B, T, Hq d_k], or [B, T, Hq, d_k] with an axis of "
+            "heads, but query is ",
+            query, ". Give it that shape.");
+    check_given(op, "key", of.key, query.size());
+    check_given(op, "value", of.value, query.size());
+    if (name_of(options.update_rule) == "unknown")
+        fail<option_error>(op, ": update_rule must be linear, gated, delta or gated_delta, but it is ",
+            static_cast<int>(options.update_rule), ". Choose one of them.");
+    attention_sizes const sizes = detail::attention_sizes_of(op, options, query, *of.key, *of.value);
     std::string_view const key_symbol = sizes.has_head_axis ? "[B, T, Hkv, d_k]" : "[B, T, Hkv d_k]",
                            value_symbol = sizes.has_head_axis ? "[B, T, Hkv, d_v]" : "[B, T, Hkv d_v]";
     shape const keys = sizes.tokens(sizes.Hkv, sizes.keys);

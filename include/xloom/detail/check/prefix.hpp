@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include <xloom/detail/check/overlap.hpp>
+#include <xloom/detail/check/shapes.hpp>
 #include <xloom/detail/core/error.hpp>
 #include <xloom/detail/core/shape.hpp>
 
@@ -19,19 +20,15 @@ inline std::size_t check_scanned_axis(
     std::string_view op, std::span<operand_memory const> operands, std::int64_t axis)
 {
     operand_memory const& first = operands.front();
-    std::size_t const rank = first.dims().size();
-    if (rank == 0)
+    if (first.dims().empty())
         fail<shape_error>(op, ": ", first.name(),
             " must have at least one axis, but it has rank 0. Give it an axis for the scan.");
-    if (!is_axis(axis, rank))
-        fail<shape_error>(op, ": an axis of a tensor of rank r must be in [-r, r - 1], but options.axis is ",
-            axis, " for ", first.name(), " of the shape ", first.dims(),
-            ". Name an axis that the tensor has.");
+    std::size_t const along = check_axis_option(op, first.name(), first.dims(), axis);
     for (operand_memory const& operand : operands)
         if (operand.dims() != first.dims())
             fail<shape_error>(op, ": all operands must have the same shape, but ", first.name(), " has ",
                 first.dims(), " and ", operand.name(), " has ", operand.dims(), ". Give them one shape.");
-    return wrap_axis(axis, rank);
+    return along;
 }
 
 /// Requires that h0 is a single number, or has the shape of the others without the axis of time.

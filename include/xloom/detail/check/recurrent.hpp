@@ -206,7 +206,9 @@ constexpr batch_sizes check_X(
 {
     if (X.size() != 3 || X[2] != sizes.I)
         fail<shape_error>(op, ": X must have the shape ", layout == 0 ? "[T, N, I]" : "[N, T, I]",
-            " with I = ", sizes.I, ", the last axis of W, but X is ", X, ". Give X that shape.");
+            " with I = ", sizes.I, ", the last axis of W",
+            sizes.C == 0 ? std::string() : concat(" less C = ", sizes.C), ", but X is ", X,
+            ". Give X that shape.");
     batch_sizes const batch = layout == 0 ? batch_sizes{X[0], X[1]} : batch_sizes{X[1], X[0]};
     if (!has_output(sizes, batch))
         fail<shape_error>(op, ": Y must fit in memory, but X is ", X, ", D = ", sizes.D, " and ",

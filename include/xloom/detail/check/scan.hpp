@@ -46,15 +46,15 @@ constexpr bool are_all_right(std::size_t count, IsRight const& is_right)
     return true;
 }
 
-/// Returns a fact for every i below `count` for which is_right(i) does not hold: add(facts, i) adds it.
+/// Returns `facts`, and one for every i below `count` for which is_right(i) does not hold: add(facts, i) adds
+/// it.
 template <class IsRight, class Add>
-fact_list facts_of_wrong(std::size_t count, IsRight const& is_right, Add const& add)
+fact_list facts_of_wrong(std::size_t count, IsRight const& is_right, Add const& add, fact_list facts = {})
 {
-    fact_list wrong;
     for (std::size_t i = 0; i < count; ++i)
         if (!is_right(i))
-            add(wrong, i);
-    return wrong;
+            add(facts, i);
+    return facts;
 }
 
 constexpr void check_directions(std::string_view op, std::string_view option, directions const& list)
@@ -165,19 +165,29 @@ XLOOM_NOINLINE constexpr std::size_t check_scan(
         ". Cut them to one length, or name other axes.");
 }
 
-/// Requires that outputs that are written in place have exactly T elements.
+/// The words of error texts about scan outputs, or about their cotangents.
+struct output_words {
+    std::string_view name;
+    std::string_view each;
+    std::string_view remedy;
+};
+inline constexpr output_words words_of_outputs{
+    "scan_outputs", "scan output", "Give it an element for each iteration"};
+inline constexpr output_words words_of_ct_outputs{
+    "ct_outputs", "cotangent of a scan output", "Name the axes of the forward pass"};
+
+/// Requires that outputs that are written in place, or cotangents of outputs, have exactly T elements.
 ///
 /// Errors    shape_error: rank 0, an axis out of range, another length.
-XLOOM_NOINLINE constexpr void check_scan_outputs(
-    std::string_view op, std::span<shape const> outputs, std::size_t length, scan_options const& options)
+XLOOM_NOINLINE constexpr void check_scan_outputs(std::string_view op, std::span<shape const> outputs,
+    std::size_t length, scan_options const& options, output_words const& words = words_of_outputs)
 {
-    check_time_axes(op, "scan_outputs", outputs, "scan_output_axes", options.scan_output_axes);
+    check_time_axes(op, words.name, outputs, "scan_output_axes", options.scan_output_axes);
     for (std::size_t i = 0; i < outputs.size(); ++i)
         if (length_in_time(outputs, options.scan_output_axes, i) != length)
-            fail<shape_error>(op, ": every scan output must be as long as the scan, which has ", length,
-                " iterations, but ",
-                describe_lengths("scan_outputs", outputs, options.scan_output_axes, length),
-                ". Give it an element for each iteration.");
+            fail<shape_error>(op, ": every ", words.each, " must be as long as the scan, which has ", length,
+                " iterations, but ", describe_lengths(words.name, outputs, options.scan_output_axes, length),
+                ". ", words.remedy, ".");
 }
 
 /// Requires that time is axis 0 of every operand whose type has a fixed shape. `fixed_ranks` has the ranks of

@@ -2,11 +2,11 @@
 // Shape requirements of scans over rows: of Scan-8, where axis 0 is the batch and axis 1 of inputs and
 // outputs is time, and of scans over the segments of ragged rows.
 
+#include <optional>
 #include <span>
 #include <string_view>
 
-#include <xloom/detail/check/overlap.hpp>
-#include <xloom/detail/check/scan.hpp>
+#include <xloom/detail/check/operand_shapes.hpp>
 
 namespace xloom::inline XLOOM_ABI::detail {
 
@@ -16,64 +16,17 @@ struct batch_extent {
     std::size_t length = 0;
 };
 
-inline fact_list describe_low_ranks(
-    std::string_view state_name, std::span<shape const> states, std::span<shape const> inputs)
-{
-    fact_list wrong;
-    for (std::size_t i = 0; i < states.size(); ++i)
-        if (states[i].empty())
-            wrong.add(state_name, "[", i, "] has the shape ", states[i]);
-    for (std::size_t i = 0; i < inputs.size(); ++i)
-        if (inputs[i].size() < 2)
-            wrong.add("scan_inputs[", i, "] has the shape ", inputs[i]);
-    return wrong;
-}
-
 /// Requires that states have a batch axis, and scan inputs a batch and a sequence axis.
-constexpr void check_batch_ranks(std::string_view op, std::string_view state_name,
-    std::span<shape const> states, std::span<shape const> inputs)
+constexpr void check_batch_ranks(std::string_view op, operand_shapes const& of)
 {
-    bool agree = true;
-    for (shape const& state : states)
-        agree = agree && !state.empty();
-    for (shape const& input : inputs)
-        agree = agree && input.size() >= 2;
-    if (!agree)
+    auto const is_state = [&](std::size_t i) { return !of.states[i].empty(); };
+    auto const is_input = [&](std::size_t i) { return of.inputs[i].size() >= 2; };
+    if (!are_all_right(of.states.size(), is_state) || !are_all_right(of.inputs.size(), is_input))
         fail<shape_error>(op,
             ": axis 0 of every operand must be the batch and axis 1 of a scan input its sequence, but ",
-            describe_low_ranks(state_name, states, inputs), ". Give it the axes, of size 1 if need be.");
-}
-
-inline fact_list describe_batches(
-    std::string_view state_name, std::span<shape const> states, std::span<shape const> inputs)
-{
-    std::size_t const first = states.empty() ? inputs[0][0] : states[0][0];
-    bool const is_each_listed = are_all_listed(states.size() + inputs.size());
-    fact_list batches;
-    for (std::size_t i = 0; i < states.size(); ++i)
-        if (is_each_listed || i == 0 || states[i][0] != first)
-            batches.add(state_name, "[", i, "] has ", states[i][0]);
-    for (std::size_t i = 0; i < inputs.size(); ++i)
-        if (is_each_listed || (i == 0 && states.empty()) || inputs[i][0] != first)
-            batches.add("scan_inputs[", i, "] has ", inputs[i][0]);
-    return batches;
-}
-
-/// Returns the common batch size of all operands; none without operands. Requires check_batch_ranks.
-constexpr std::optional<std::size_t> check_batch(std::string_view op, std::string_view state_name,
-    std::span<shape const> states, std::span<shape const> inputs)
-{
-    std::optional<std::size_t> batch;
-    bool agree = true;
-    for (std::span<shape const> const operands : {states, inputs})
-        for (shape const& dims : operands) {
-            agree = agree && dims[0] == batch.value_or(dims[0]);
-            batch = dims[0];
-        }
-    if (!agree)
-        fail<shape_error>(op, ": all operands must have the same batch size along axis 0, but ",
-            describe_batches(state_name, states, inputs), ". Cut them to the same rows.");
-    return batch;
+            facts_of_shapes(
+                of.inputs_name, of.inputs, is_input, facts_of_shapes(of.states_name, of.states, is_state)),
+            ". Give it the axes, of size 1 if need be.");
 }
 
 /// Checks the operands and options of Scan-8 and returns N and T. `state_name` is the states' name in errors.
@@ -88,22 +41,17 @@ constexpr batch_extent check_scan_batched(std::string_view op, std::string_view 
     check_count(op, inputs.size(), "scan inputs");
     check_entries(op, "scan_input_directions", options.scan_input_directions, inputs.size(), "scan inputs");
     check_directions(op, "scan_input_directions", options.scan_input_directions);
-    check_batch_ranks(op, state_name, states, inputs);
-    std::optional<std::size_t> const batch = check_batch(op, state_name, states, inputs);
+    operand_shapes const of{state_name, states, inputs, {}};
+    check_batch_ranks(op, of);
+    std::optional<std::size_t> const batch = common_size(op, of,
+        ": all operands must have the same batch size, but ", ". Cut them to the same rows.",
+        [](std::string_view, shape const&) { return std::optional<std::size_t>(0); });
     if (!batch)
         fail<option_error>(op, ": the batch size comes from the operands, but there are no states "
                                "and no scan inputs. Give one of them.");
 
     return {*batch, check_length(op, inputs, axes(inputs.size(), 1), options.length, "sequence length",
                         ". Pad them, and say in sequence_lens how long each row is.")};
-}
-
-/// Returns a fact with the shape of every operand for which is_right(i) does not hold.
-template <class IsRight>
-fact_list facts_of_shapes(std::string_view name, std::span<shape const> operands, IsRight const& is_right)
-{
-    return facts_of_wrong(operands.size(), is_right,
-        [&](fact_list& wrong, std::size_t i) { wrong.add(name, "[", i, "] has the shape ", operands[i]); });
 }
 
 /// Requires that outputs that are written in place are [N, T, ...].

@@ -15,65 +15,6 @@ struct lane_axes {
     std::size_t batch, other;
 };
 
-/// The shapes of the operands of a call, and their names in errors.
-struct lane_shapes {
-    std::string_view states_name;
-    std::span<shape const> states, inputs, outputs;
-    std::string_view inputs_name = "scan_inputs", outputs_name = "scan_outputs";
-};
-
-/// Calls f(name, i, dims) for every operand.
-template <class F>
-constexpr void for_each_operand(lane_shapes const& of, F const& f)
-{
-    auto const each = [&](std::string_view name, std::span<shape const> operands) {
-        for (std::size_t i = 0; i < operands.size(); ++i)
-            f(name, i, operands[i]);
-    };
-    each(of.states_name, of.states);
-    each(of.inputs_name, of.inputs);
-    each(of.outputs_name, of.outputs);
-}
-
-/// Lists the sizes of operands along axis_of(name, dims), if they have one: all of them, or of more than an
-/// error text lists the first one and those that differ from it.
-template <class AxisOf>
-fact_list describe_sizes(lane_shapes const& of, AxisOf const& axis_of)
-{
-    bool const is_each_listed = are_all_listed(of.states.size() + of.inputs.size() + of.outputs.size());
-    std::optional<std::size_t> first;
-    fact_list sizes;
-    for_each_operand(of, [&](std::string_view name, std::size_t i, shape const& dims) {
-        std::optional<std::size_t> const axis = axis_of(name, dims);
-        if (axis && (is_each_listed || !first || dims[*axis] != *first))
-            sizes.add(name, "[", i, "] has ", dims[*axis], " (axis ", *axis, " of ", dims, ")");
-        if (axis && !first)
-            first = dims[*axis];
-    });
-    return sizes;
-}
-
-/// Returns the common size of all operands along axis_of(name, dims), without those for which it is
-/// std::nullopt.
-///
-/// Errors    shape_error: the sizes are not equal; `rule` says that they must be.
-template <class AxisOf>
-constexpr std::optional<std::size_t> common_size(std::string_view op, lane_shapes const& of,
-    std::string_view rule, std::string_view remedy, AxisOf const& axis_of)
-{
-    std::optional<std::size_t> common;
-    bool agree = true;
-    for_each_operand(of, [&](std::string_view name, std::size_t, shape const& dims) {
-        if (std::optional<std::size_t> const axis = axis_of(name, dims)) {
-            agree = agree && dims[*axis] == common.value_or(dims[*axis]);
-            common = dims[*axis];
-        }
-    });
-    if (!agree)
-        fail<shape_error>(op, rule, describe_sizes(of, axis_of), remedy);
-    return common;
-}
-
 /// Returns the axes that options.batch_axis names.
 ///
 /// Errors    option_error
@@ -89,7 +30,7 @@ constexpr lane_axes check_batch_axis(std::string_view op, scan_lanes_options con
 /// Returns N of states, parameters and trip counts [N] of a loop whose sequences are lanes; at least one.
 ///
 /// Errors    shape_error: other numbers of sequences.
-constexpr std::size_t check_loop_lanes(std::string_view op, lane_shapes const& of)
+constexpr std::size_t check_loop_lanes(std::string_view op, operand_shapes const& of)
 {
     return *common_size(op, of, ": all operands must have the same number of sequences, but ",
         ". Cut them to the same sequences.",
@@ -99,7 +40,7 @@ constexpr std::size_t check_loop_lanes(std::string_view op, lane_shapes const& o
 /// Requires that inputs have one or two axes, and outputs two.
 ///
 /// Errors    shape_error
-constexpr void check_lane_ranks(std::string_view op, lane_shapes const& of)
+constexpr void check_lane_ranks(std::string_view op, operand_shapes const& of)
 {
     auto const is_input = [&](std::size_t i) { return of.inputs[i].size() == 1 || of.inputs[i].size() == 2; };
     auto const is_output = [&](std::size_t i) { return of.outputs[i].size() == 2; };
@@ -123,7 +64,7 @@ struct lane_extent {
 /// Errors    option_error: more than max_operands; the batch axis; no operands; no length or another one than
 ///           that of the operands. shape_error: ranks, other numbers of sequences, or lengths.
 constexpr lane_extent check_scan_lanes(
-    std::string_view op, lane_shapes const& of, scan_lanes_options const& options)
+    std::string_view op, operand_shapes const& of, scan_lanes_options const& options)
 {
     check_count(op, of.inputs.size(), "scan inputs");
     check_count(op, of.outputs.size(), "scan outputs");

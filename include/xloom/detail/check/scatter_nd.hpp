@@ -131,11 +131,24 @@ constexpr void check_scattered_sizes(indexed_names const& op, shape const& data,
             " is ", data, " and ", op.updates, " is ", updates, ". Reduce a dimension.");
 }
 
-/// Requires that duplicates::first goes with updates that replace values.
+/// Requires a rule that is an enumerator.
 ///
 /// Errors    option_error.
-constexpr void check_first_of_duplicates(std::string_view op, duplicates rule, reduction kind)
+constexpr void check_bounds(std::string_view op, bounds rule)
 {
+    if (rule > bounds::clip)
+        fail<option_error>(op, ": options.bounds must be check, assume, drop or clip, but it is number ",
+            static_cast<int>(rule), ". Choose one.");
+}
+
+/// Requires a rule that is an enumerator, and that duplicates::first goes with updates that replace values.
+///
+/// Errors    option_error.
+constexpr void check_duplicates(std::string_view op, duplicates rule, reduction kind)
+{
+    if (rule > duplicates::error)
+        fail<option_error>(op, ": options.duplicates must be last, first or error, but it is number ",
+            static_cast<int>(rule), ". Choose one.");
     if (rule == duplicates::first && kind != reduction::none)
         fail<option_error>(op, ": duplicates::first requires reduction::none, but reduction is ",
             name_of(kind), ". Choose duplicates::last, with which every update counts.");
@@ -145,7 +158,7 @@ constexpr void check_first_of_duplicates(std::string_view op, duplicates rule, r
 /// these are broadcast.
 ///
 /// Errors    shape_error: of shape_of_updates; updates of another shape, or one that cannot be broadcast; a
-///           size that overflows.  option_error: options that contradict each other.
+///           size that overflows.  option_error: as check_duplicates.
 /// Source    ONNX ScatterND-18, text; its inference reads neither indices nor updates. NumPy, "Broadcasting".
 XLOOM_NOINLINE constexpr indexed_shape check_scatter_nd(std::string_view op, shape const& data,
     shape const& indices, shape const& updates, scatter_rules const& options, bool is_broadcast = false)
@@ -161,7 +174,7 @@ XLOOM_NOINLINE constexpr indexed_shape check_scatter_nd(std::string_view op, sha
             indices.back(), ":] = ", expected, ", but it is ", updates, " (data ", data, ", indices ",
             indices, "). Give updates that shape.", describe_one_tuple(indices));
     check_scattered_sizes(op, data, expected);
-    check_first_of_duplicates(op, options.duplicates, options.reduction);
+    check_duplicates(op, options.duplicates, options.reduction);
     return {index_form::tuples, 0, indices.back(), expected};
 }
 

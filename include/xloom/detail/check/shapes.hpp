@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <string_view>
@@ -28,6 +29,18 @@ template <class T>
 constexpr void check_fits_in_memory(std::size_t count)
 {
     check_fits_in_memory<T>(shape{count});
+}
+
+/// Requires that `axis`, an option, is an axis of `operand`, and returns it, counted from the front.
+///
+/// Errors    shape_error: an axis out of range.
+constexpr std::size_t check_axis_option(
+    std::string_view op, std::string_view operand, shape const& dims, std::int64_t axis)
+{
+    if (!is_axis(axis, dims.size()))
+        fail<shape_error>(op, ": an axis of a tensor of rank r must be in [-r, r - 1], but options.axis is ",
+            axis, " and ", operand, " has the shape ", dims, ". Name an axis that the tensor has.");
+    return wrap_axis(axis, dims.size());
 }
 
 /// A non-owning reference to the shape of an operand that may be omitted: then it is false.

@@ -67,6 +67,10 @@ template <class T>
 concept builtin_number = std::same_as<T, float> || std::same_as<T, double> ||
                          (std::integral<T> && sizeof(T) <= sizeof(std::uint64_t));
 
+/// An integer that counts or wraps around, as bool does not.
+template <class T>
+concept counting_integer = std::integral<T> && !std::same_as<T, bool>;
+
 /// A type whose unary + gives an integer, a float or a double: the built-in numbers, the storage types, and
 /// user-defined types with such an operator.
 template <class T>

@@ -87,9 +87,9 @@ private:
 /// it may stay subnormal for ever, and on many processors an operation on a subnormal number takes many times
 /// as long as on another.
 ///
-/// lstm, gru, rnn, attn_lstm, their cells, selective_scan, linear_attention, linear_recurrence, packed_matrix
-/// and the derivatives of these do so themselves (docs/guarantees.md). This class is for bodies of scan and
-/// loop, and for all else that a program computes.
+/// lstm, gru, rnn, attn_lstm, their cells, selective_scan, linear_attention, causal_conv, linear_recurrence,
+/// packed_matrix and the derivatives of these do so themselves (docs/guarantees.md). This class is for bodies
+/// of scan and loop, and for all else that a program computes.
 ///
 /// Members   is_supported: true for x86 with the arithmetic of SSE2 and for AArch64; elsewhere the class does
 ///           nothing.

@@ -41,12 +41,9 @@ concept array_like = requires(T const& a) {
     a[0];
 };
 
-template <class T>
-concept wrapping_integer = std::integral<T> && !std::same_as<T, bool>;
-
 /// The unsigned type for wrap-around arithmetic on T, at least as wide as int, so that it is not promoted to
 /// int.
-template <wrapping_integer T>
+template <counting_integer T>
 using modular_t = std::make_unsigned_t<std::common_type_t<T, int>>;
 
 template <class T>
@@ -108,7 +105,7 @@ struct reduce_add_t {
     {
         if constexpr (std::same_as<T, bool>) {
             return old || update;
-        } else if constexpr (wrapping_integer<T>) {
+        } else if constexpr (counting_integer<T>) {
             using modular = modular_t<T>;
             return static_cast<T>(static_cast<modular>(old) + static_cast<modular>(update));
         } else if constexpr (is_string<T>) {
@@ -126,7 +123,7 @@ struct reduce_mul_t {
     {
         if constexpr (std::same_as<T, bool>) {
             return old && update;
-        } else if constexpr (wrapping_integer<T>) {
+        } else if constexpr (counting_integer<T>) {
             using modular = modular_t<T>;
             return static_cast<T>(static_cast<modular>(old) * static_cast<modular>(update));
         } else {
@@ -222,7 +219,7 @@ template <class T>
 concept divisible_by_part =
     requires(T const& sum, std::size_t count) { static_cast<T>(sum / static_cast<part_t<T>>(count)); };
 
-/// The exact sum of at most 2^32 integers, as high * 2^32 + low.
+/// The exact sum of at most 2^31 integers, as high * 2^32 + low.
 struct wide_sum {
     std::int64_t high = 0;
     std::uint64_t low = 0;

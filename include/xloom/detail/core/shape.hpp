@@ -19,7 +19,7 @@ namespace xloom::inline XLOOM_ABI {
 /// The largest rank; a call with a tensor of a larger rank throws shape_error.
 inline constexpr std::size_t max_rank = 16;
 
-/// The largest number of operands of one kind; a call with more throws option_error.
+/// The largest number of inputs, or of outputs, of a scan; a call with more throws option_error.
 inline constexpr std::size_t max_operands = 32;
 
 /// The rank of a container whose rank is known at run time only.

@@ -90,7 +90,7 @@ void gather_slices(
 template <class Index, tensor Output, class Gather>
 void gather_to(slice_index<Index> const& index, Output& output, Gather const& gather)
 {
-    auto const [items, layout] = detail::items_in(output);
+    auto const [items, layout] = detail::items_in<item_t<Output>>(output);
     row_major_output<item_t<Output>> row_major(items, layout, index.may_drop());
     gather(row_major.data());
     row_major.write_back();
@@ -126,7 +126,7 @@ auto gather(std::string_view op, Data const& data, Indices const& indices, Optio
     auto const [source, index_tensor] = detail::evaluated_inputs(std::tie(data, indices));
     check_rank(op, "data", detail::rank_of(source));
     check_rank(op, "indices", detail::rank_of(index_tensor));
-    auto const from = detail::items_in(source);
+    auto const from = detail::items_in<item_t<Data> const>(source);
     indexed_shape const indexed =
         CheckShapes(op, from.layout.dims, detail::shape_of(index_tensor), options, sizeof(item_t<Data>));
     slice_index const index(
@@ -145,7 +145,7 @@ void gather_into(std::string_view op, Data const& data, Indices const& indices, 
     auto const [source, index_tensor] = detail::evaluated_inputs(std::tie(data, indices));
     check_rank(op, "data", detail::rank_of(source));
     check_rank(op, "indices", detail::rank_of(index_tensor));
-    auto const from = detail::items_in(source);
+    auto const from = detail::items_in<item_t<Data> const>(source);
     indexed_shape const indexed =
         CheckShapes(op, from.layout.dims, detail::shape_of(index_tensor), options, sizeof(item_t<Data>));
     slice_index const index(op, from.layout.dims, index_tensor, indexed, options.bounds);

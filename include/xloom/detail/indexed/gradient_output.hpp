@@ -6,23 +6,12 @@
 #include <optional>
 #include <utility>
 
-#include <xloom/detail/core/aligned_vector.hpp>
 #include <xloom/detail/core/policy.hpp>
 #include <xloom/detail/indexed/indexed_operands.hpp>
 #include <xloom/detail/kernel/scatter_gradients.hpp>
+#include <xloom/detail/tensor/item_buffer.hpp>
 
 namespace xloom::inline XLOOM_ABI::detail {
-
-/// Memory for intermediate values, uninitialised if T is trivial; large memory is in huge pages, because each
-/// call touches all of it once.
-template <class T>
-using value_memory = xt::uvector<T, cache_aligned_allocator<T>>;
-
-template <class T>
-value_memory<T> make_values(std::size_t count)
-{
-    return value_memory<T>(count);
-}
 
 template <class Store = kernel::write_gradient, class T, class Policy>
 void store_values(T const* from, T* to, std::size_t count, Policy const& policy)
@@ -45,7 +34,7 @@ public:
         std::size_t const count = element_count(items.layout.dims);
         if (items.first == nullptr || (!is_added_ && is_row_major(items.layout)))
             return;
-        buffer_.emplace(make_values<T>(count));
+        buffer_.emplace(count);
         if (is_added && !is_buffered)
             from_tensor()(items.first, buffer_->data());
     }
@@ -80,7 +69,7 @@ private:
 
     strided_items<T> items_;
     bool is_added_;
-    std::optional<value_memory<T>> buffer_{};
+    std::optional<item_buffer<T>> buffer_{};
 };
 
 } // namespace xloom::inline XLOOM_ABI::detail

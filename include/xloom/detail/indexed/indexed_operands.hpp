@@ -75,15 +75,6 @@ private:
     std::optional<xt::xtensor<T, 1>> copy_{};
 };
 
-/// Returns a tensor's items with their layout.
-template <class X>
-auto items_in(X& operand)
-{
-    auto* const items = enable_tensor<bare<X>>::data(operand);
-    return strided_items<std::remove_pointer_t<decltype(enable_tensor<bare<X>>::data(operand))>>{
-        items, detail::layout_of(operand)};
-}
-
 /// An output's items in row-major order: its own memory or, if its layout is not row-major, a buffer, which
 /// begins with its items if they are read.
 template <class T>

@@ -119,11 +119,11 @@ private:
     {
         std::transform(
             tuples.begin(), tuples.end(), slices, [](owned_tuple const& tuple) { return tuple.slice; });
-        kernel::copy_contiguous_slices{slice_size_}(updates_of{tuples, slice_size_}, updates_, values);
+        kernel::copy_contiguous_slices{slice_size_}(numbered_updates{tuples, slice_size_}, updates_, values);
     }
 
     /// The updates of tuples, which are contiguous slices at their numbers.
-    struct updates_of {
+    struct numbered_updates {
         std::span<owned_tuple const> tuples;
         std::size_t size;
 

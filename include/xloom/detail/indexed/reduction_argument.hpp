@@ -69,7 +69,7 @@ constexpr scatter_rules rules_with([[maybe_unused]] Reduce const& reduce, Option
         return rules_of(options);
 }
 
-/// Requires that the options are valid for the element type and for a callable reduction.
+/// Requires that the reduction is valid for the element type, and the options for the reduction.
 template <class T, class Reduce>
 void check_reduction(indexed_names const& op, scatter_rules const& options)
 {
@@ -81,13 +81,15 @@ void check_reduction(indexed_names const& op, scatter_rules const& options)
             fail<option_error>(op, ": a reduction must be defined for ", op.data,
                 "'s elements, but reduction is ", name_of(options.reduction), " and ", op.data, " holds ",
                 element_name<T>(), ". Choose another.");
+    } else if constexpr (is_built_in<Reduce>) {
+        check_duplicates(op, options.duplicates, detail::kind_of(Reduce{}));
     } else {
-        if (!is_built_in<Reduce> && is_small_float<T> && options.accumulate_in_float)
+        if (is_small_float<T> && options.accumulate_in_float)
             fail<option_error>(op,
                 ": accumulate_in_float requires a reduction of xloom, but a callable "
                 "reduces. Omit it, or convert ",
                 op.data, " and ", op.updates, " to float.");
-        if (!is_one_of<Reduce, reduce_none_t> && options.duplicates == duplicates::first)
+        if (options.duplicates == duplicates::first)
             fail<option_error>(op, ": duplicates::first requires reduction::none, but a callable reduces. "
                                    "Choose duplicates::last, with which every update counts.");
     }

@@ -14,9 +14,6 @@
 
 namespace xloom::inline XLOOM_ABI::detail {
 
-template <class X>
-inline constexpr bool holds_indices = std::integral<item_t<X>> && !std::is_same_v<item_t<X>, bool>;
-
 /// True if X can be passed as indices, whatever its item type: a tensor, or a number for one index.
 template <class X>
 inline constexpr bool can_hold_indices = tensor<X> || lazy<X> || std::is_arithmetic_v<X>;
@@ -28,7 +25,7 @@ struct integer_indices {
     {
         if constexpr (!can_hold_indices<Indices>)
             static_assert(never<Indices>, "indices must be a tensor of integers, or one integer");
-        else if constexpr (!holds_indices<Indices>)
+        else if constexpr (!counting_integer<item_t<Indices>>)
             static_assert(never<Indices>, "indices must hold integers");
         else
             return true;

@@ -116,7 +116,7 @@ owned_t<Data> scattered_copy(std::string_view op, slice_index<Index> const& inde
             return result;
         }
     owned_t<Data> result = detail::copy_of(op, data);
-    detail::run_scatter(index, updates, options, detail::items_in(result), reduce, policy);
+    detail::run_scatter(index, updates, options, detail::items_in<T>(result), reduce, policy);
     return result;
 }
 
@@ -129,9 +129,8 @@ auto scatter(indexed_names const& op, CheckShapes const& check_shapes, Reduce& r
     Indices const& indices, Updates const& updates, scatter_rules const& options, Policy const& policy)
 {
     if constexpr (lazy<bare<Data>>) {
-        detail::check_evaluated_size(data);
         return detail::scatter<false>(
-            op, check_shapes, reduce, owned_t<Data>(data), indices, updates, options, policy);
+            op, check_shapes, reduce, detail::to_owned(data), indices, updates, options, policy);
     } else {
         using T = item_t<Data>;
         auto const& operand = detail::operand_of<T>(op, updates);

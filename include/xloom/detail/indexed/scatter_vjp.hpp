@@ -229,9 +229,9 @@ void run_mean_vjp(slice_index<Index> const& index, scatter_vjp_call<T, Store> co
     bool const include_self = at.rules.include_self;
     aligned_vector<Count> counts(slices);
     constexpr bool is_added = std::is_same_v<Store, kernel::add_gradient>;
-    std::optional<value_memory<T>> buffer;
+    std::optional<item_buffer<T>> buffer;
     if (is_added || at.ct_data == nullptr)
-        buffer.emplace(make_values<T>(slices * at.size));
+        buffer.emplace(slices * at.size);
     T* const divided = buffer ? buffer->data() : at.ct_data;
 
     update_visits<visiting::forward, Policy>(at.rules, at.numbers, 1, policy)(
@@ -249,6 +249,23 @@ void run_mean_vjp(slice_index<Index> const& index, scatter_vjp_call<T, Store> co
         detail::store_values<Store>(divided, at.ct_data, slices * at.size, policy);
 }
 
+/// Writes to `before` the product of the values before each update: of the old value, and of earlier updates.
+/// `running` has a product for each item of data.
+template <class Length, class T, class Store, class Visits, class Product, class Policy>
+void multiply_forwards(Length length, scatter_vjp_call<T, Store> const& at, Visits& visit, Product* running,
+    Product* before, Policy const& policy)
+{
+    detail::for_each_range(policy, at.slices * at.size, 1, [&](std::size_t begin, std::size_t end) {
+        for (std::size_t i = begin; i < end; ++i)
+            running[i] = at.old != nullptr ? static_cast<Product>(at.old[i]) : Product(1);
+    });
+    detail::clear_dropped(at, policy);
+    visit(running, [=, updates = at.updates](std::ptrdiff_t offset, std::size_t number) {
+        kernel::multiply_before(
+            length, running + offset, before + number * length, updates + number * length);
+    });
+}
+
 /// The product: the cotangent times the product of all other values, from the products of those before and of
 /// those after an update. Nothing is divided, so zeros are exact.
 ///
@@ -261,8 +278,8 @@ void run_mul_vjp(scatter_vjp_call<T, Store> const& at, Policy const& policy)
     std::optional<indexed_slice_sets> replaced;
     if (at.ct_data != nullptr && at.old == nullptr)
         replaced.emplace(detail::find_indexed_slices(at, policy));
-    auto products = make_values<product>(items);
-    auto buffer = make_values<product>(
+    item_buffer<product> products(items);
+    item_buffer<product> buffer(
         std::is_same_v<T, product> || at.ct_updates == nullptr ? 0 : at.count() * at.size);
     std::optional<update_visits<visiting::forward, Policy>> visit_forward;
     if (at.ct_updates != nullptr)
@@ -274,17 +291,8 @@ void run_mul_vjp(scatter_vjp_call<T, Store> const& at, Policy const& policy)
         before = at.ct_updates;
 
     kernel::with_slice_size(at.size, [&](auto length) {
-        if (at.ct_updates != nullptr) {
-            detail::for_each_range(policy, items, 1, [&](std::size_t begin, std::size_t end) {
-                for (std::size_t i = begin; i < end; ++i)
-                    running[i] = at.old != nullptr ? static_cast<product>(at.old[i]) : product(1);
-            });
-            detail::clear_dropped(at, policy);
-            (*visit_forward)(running, [=, updates = at.updates](std::ptrdiff_t offset, std::size_t number) {
-                kernel::multiply_before(
-                    length, running + offset, before + number * length, updates + number * length);
-            });
-        }
+        if (at.ct_updates != nullptr)
+            detail::multiply_forwards(length, at, *visit_forward, running, before, policy);
         detail::for_each_range(policy, items, 1, [&](std::size_t begin, std::size_t end) {
             std::fill(running + begin, running + end, product(1));
         });
@@ -342,7 +350,7 @@ void split_evenly(scatter_vjp_call<T, Store> const& at, T const* results, Policy
 {
     std::size_t const items = at.slices * at.size;
     aligned_vector<Count> counts(items);
-    auto parts = make_values<T>(items);
+    item_buffer<T> parts(items);
     update_visits<visiting::forward, Policy> visit(at.rules, at.offsets, at.size, policy);
     detail::start_ties(at, results, counts.data(), policy);
     kernel::with_slice_size(at.size, [&](auto length) {
@@ -392,7 +400,7 @@ template <class Index, class T, class Store, class Reduce, class Policy>
 void run_extremum_vjp(slice_index<Index> const& index, scatter_vjp_call<T, Store> const& at, ties rule,
     Reduce const& reduce, Policy const& policy)
 {
-    auto results = make_values<T>(at.slices * at.size);
+    item_buffer<T> results(at.slices * at.size);
     if (at.old != nullptr)
         detail::store_values(at.old, results.data(), at.slices * at.size, policy);
     detail::run_scatter(index, update_values<T const*>{at.updates, {}, true}, at.rules,

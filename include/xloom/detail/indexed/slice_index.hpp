@@ -36,9 +36,10 @@ class slice_index {
 public:
     /// Indices of the axes that `indexed` says, of data of the shape `data`.
     ///
-    /// Errors    index_error: an index that `rule` does not permit (bounds::assume in debug builds only), or
-    ///           bounds::clip to an axis of length 0. With index_check::by_block, bounds::check leaves it to
-    ///           the caller to call require_checked() where a reader finds such an index, or before use.
+    /// Errors    option_error: `rule` is no enumerator. index_error: an index that it does not permit
+    ///           (bounds::assume in debug builds only), or bounds::clip to an axis of length 0. With
+    ///           index_check::by_block, bounds::check leaves it to the caller to call require_checked()
+    ///           where a reader finds such an index, or before use.
     template <class Indices>
     slice_index(indexed_names const& op, shape const& data, Indices const& indices,
         indexed_shape const& indexed, bounds rule, index_check when = index_check::before_use)
@@ -52,6 +53,7 @@ public:
           items_(indices),
           count_(element_count(front()))
     {
+        check_bounds(op, rule);
 #ifndef NDEBUG
         if (rule == bounds::assume)
             require_in_range();

@@ -52,14 +52,14 @@ value_and_slope<V> differentiate(tanh const&, V const& x)
         auto const [share, quarter] = detail::logistic_of(parts.exp());
         return {(-parts.exp_less_1() * share) | bitofsign(x), V(4) * quarter};
     } else
-        return {detail::tanh_of(x), V(4) * detail::logistic_of(detail::exp_of(-(size + size))).slope};
+        return {detail::tanh_of(x), V(4) * detail::logistic_of(kernel::exp_of(-(size + size))).slope};
 }
 
 template <class V>
 value_and_slope<V> differentiate(sigmoid const&, V const& x)
 {
     using detail::abs;
-    V const e = detail::exp_of(-abs(x));
+    V const e = kernel::exp_of(-abs(x));
     auto const [share, slope] = detail::logistic_of(e);
     return {select(x < V(0), e * share, share), slope};
 }
@@ -124,7 +124,7 @@ value_and_slope<V> differentiate(hard_sigmoid<T> const& f, V const& x)
 template <class T, class V>
 value_and_slope<V> differentiate(elu<T> const& f, V const& x)
 {
-    return {f(x), select(x > V(0), V(1), V(f.alpha) * detail::exp_of(x))};
+    return {f(x), select(x > V(0), V(1), V(f.alpha) * kernel::exp_of(x))};
 }
 
 /// Computes ct = value * (ct - sum(value * ct)), the derivative of softmax, whose values these are.

@@ -32,7 +32,7 @@ struct sigmoid {
     template <class V>
     V operator()(V const& x) const
     {
-        return divide(V(1), V(1) + detail::exp_of(-x));
+        return divide(V(1), V(1) + kernel::exp_of(-x));
     }
 };
 
@@ -41,7 +41,7 @@ struct silu {
     template <class V>
     V operator()(V const& x) const
     {
-        return divide(x, V(1) + detail::exp_of(-x));
+        return divide(x, V(1) + kernel::exp_of(-x));
     }
 };
 
@@ -54,7 +54,7 @@ V sigmoid_times_tanh(V const& x, V const& y)
         using detail::abs;
         V const size = min_nan_second(V(10), abs(y)); // tanh(10) rounds to 1
         detail::exp_parts<V> const e(size + size);
-        return divide(e.exp_less_1(), (V(1) + detail::exp_of(-x)) * e.exp_plus_1()) | bitofsign(y);
+        return divide(e.exp_less_1(), (V(1) + kernel::exp_of(-x)) * e.exp_plus_1()) | bitofsign(y);
     } else
         return sigmoid{}(x)*tanh{}(y);
 }
@@ -77,7 +77,7 @@ struct softplus {
     V operator()(V const& x) const
     {
         using detail::abs;
-        return select(x < V(0), V(0), x) + detail::log_of_1_plus(detail::exp_of(-abs(x)));
+        return select(x < V(0), V(0), x) + detail::log_of_1_plus(kernel::exp_of(-abs(x)));
     }
 };
 
@@ -150,7 +150,7 @@ struct elu {
     template <class V>
     V operator()(V const& x) const
     {
-        return select(x < V(0), V(alpha) * detail::exp_less_1(x), x);
+        return select(x < V(0), V(alpha) * kernel::exp_less_1(x), x);
     }
 };
 
@@ -222,7 +222,7 @@ void softmax(T const* x, T* y, std::size_t count) noexcept
     if (count == 0)
         return;
     T const largest = largest_of(x, count);
-    map(x, y, count, [largest]<class V>(V const& v) { return detail::exp_of(v - V(largest)); });
+    map(x, y, count, [largest]<class V>(V const& v) { return kernel::exp_of(v - V(largest)); });
     batch_t<T> sums(T(0));
     std::size_t i = 0;
     for (; i + batch_size<T> <= count; i += batch_size<T>)

@@ -49,7 +49,7 @@ void make_exponentials(key_rows<T>& keys, std::size_t A) noexcept
             return;
         for (std::size_t m = 0; m < keys.length; ++m)
             map(keys.first + m * keys.stride, keys.first + m * keys.stride, whole_batches<T>(A),
-                []<class V>(V const& key) { return detail::exp_of(key + key); });
+                []<class V>(V const& key) { return kernel::exp_of(key + key); });
         keys.are_exponentials = true;
     }
 }
@@ -58,7 +58,7 @@ void make_exponentials(key_rows<T>& keys, std::size_t A) noexcept
 template <class T>
 void make_exponentials(T* query, std::size_t A) noexcept
 {
-    map(query, query, whole_batches<T>(A), []<class V>(V const& q) { return detail::exp_of(q + q); });
+    map(query, query, whole_batches<T>(A), []<class V>(V const& q) { return kernel::exp_of(q + q); });
 }
 
 namespace detail {

@@ -185,34 +185,6 @@ V within_limits(V const& x, F const& f)
         return f(x);
 }
 
-/// Returns exp(x). For floats: 0 from -87.7 down, infinity from 88.4 up. For doubles: 0 from -708.8 down,
-/// infinity from 709.4 up.
-template <class V>
-V exp_of(V const& x)
-{
-    if constexpr (is_float_batch<V>)
-        return exp_parts<V>(max_nan_second(V(-88), min_nan_second(V(89), x))).exp();
-    else if constexpr (is_double_batch<V>)
-        return exp_parts<V>(max_nan_second(V(-709.2), min_nan_second(V(710), x))).exp();
-    else
-        return within_limits(x, [](auto const& v) { return exp(v); });
-}
-
-/// Returns exp(x) - 1, without cancellation near 0 if the scalar has expm1. For floats: valid for x <= 88,
-/// for doubles for x <= 709.
-template <class V>
-V exp_less_1(V const& x)
-{
-    if constexpr (is_float_batch<V>)
-        return exp_parts<V>(max_nan_second(V(-88), x)).exp_less_1();
-    else if constexpr (is_double_batch<V>)
-        return exp_parts<V>(max_nan_second(V(-709.2), x)).exp_less_1();
-    else if constexpr (requires { expm1(x); })
-        return within_limits(x, [](auto const& v) { return expm1(v); });
-    else
-        return exp(x) - V(1);
-}
-
 /// Returns log(1 + x), without cancellation near 0 if the scalar has log1p. Requires 0 <= x <= 1, or NaN.
 template <class V>
 V log_of_1_plus(V const& x)
@@ -254,5 +226,39 @@ V tanh_of(V const& x)
 }
 
 } // namespace xloom::inline XLOOM_ABI::kernel::detail
+
+namespace xloom::inline XLOOM_ABI::kernel {
+
+/// Returns exp(x). For floats: 0 from -87.7 down, infinity from 88.4 up. For doubles: 0 from -708.8 down,
+/// infinity from 709.4 up.
+template <class V>
+V exp_of(V const& x)
+{
+    using std::exp;
+    if constexpr (detail::is_float_batch<V>)
+        return detail::exp_parts<V>(max_nan_second(V(-88), min_nan_second(V(89), x))).exp();
+    else if constexpr (detail::is_double_batch<V>)
+        return detail::exp_parts<V>(max_nan_second(V(-709.2), min_nan_second(V(710), x))).exp();
+    else
+        return detail::within_limits(x, [](auto const& v) { return exp(v); });
+}
+
+/// Returns exp(x) - 1, without cancellation near 0 if the scalar has expm1. For floats: valid for x <= 88,
+/// for doubles for x <= 709.
+template <class V>
+V exp_less_1(V const& x)
+{
+    using std::exp, std::expm1;
+    if constexpr (detail::is_float_batch<V>)
+        return detail::exp_parts<V>(max_nan_second(V(-88), x)).exp_less_1();
+    else if constexpr (detail::is_double_batch<V>)
+        return detail::exp_parts<V>(max_nan_second(V(-709.2), x)).exp_less_1();
+    else if constexpr (requires { expm1(x); })
+        return detail::within_limits(x, [](auto const& v) { return expm1(v); });
+    else
+        return exp(x) - V(1);
+}
+
+} // namespace xloom::inline XLOOM_ABI::kernel
 
 XLOOM_END_FALSE_WARNINGS

@@ -104,7 +104,7 @@ private:
     {
         read_keys(from, t, count, to);
         for (std::size_t d = 0; d < count; d += step)
-            store_batch(to + d, detail::exp_of(load_batch(to + d)));
+            store_batch(to + d, kernel::exp_of(load_batch(to + d)));
     }
 
     /// Computes to = decay * x.

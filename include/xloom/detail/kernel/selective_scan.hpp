@@ -96,7 +96,7 @@ public:
     XLOOM_ALWAYS_INLINE void advance(std::size_t t, step_inputs const& of, Visit const& visit) const
     {
         for (std::size_t s = 0; s < in.states; ++s) {
-            V const before = load_batch(h_ + s * width), decay = detail::exp_of(of.size * A(s));
+            V const before = load_batch(h_ + s * width), decay = kernel::exp_of(of.size * A(s));
             V const after = multiply_add(decay, before, of.taken * V(B(t, s)));
             store_batch(h_ + s * width, after);
             visit(s, before, decay, after);

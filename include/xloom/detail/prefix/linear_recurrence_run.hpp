@@ -17,22 +17,16 @@
 #include <xloom/detail/prefix/access.hpp>
 #include <xloom/detail/prefix/scan_sequences.hpp>
 #include <xloom/detail/tensor/operands.hpp>
+#include <xloom/detail/tensor/strided_items.hpp>
 
 namespace xloom::inline XLOOM_ABI::detail {
-
-/// An operand of any layout.
-template <class T>
-struct strided_operand {
-    T* data;
-    strided_layout layout;
-};
 
 /// The operands of recurrences: a, b, h0 and h are operands 0 to 3 of their sequences. The layout of h0 has
 /// the axis of time, with the stride 0.
 template <class T>
 struct recurrence_operands {
-    strided_operand<T const> a, b, h0;
-    strided_operand<T> h;
+    strided_items<T const> a, b, h0;
+    strided_items<T> h;
 
     sequences<4> along(std::size_t axis, bool reverse) const
     {
@@ -71,7 +65,7 @@ private:
         using access = affine_consecutive_access<T, Reverse>;
         run(0, all.neighbours(), 1, [this](offsets const& at, std::size_t length, std::size_t) {
             return kernel::lane_prefix<kernel::lane_compose<T>, access>(
-                access{{of.a.data + at[0]}, {of.b.data + at[1]}, {of.h.data + at[3]}, of.h0.data[at[2]]},
+                access{{of.a.first + at[0]}, {of.b.first + at[1]}, {of.h.first + at[3]}, of.h0.first[at[2]]},
                 length, false);
         });
         return all.neighbours();
@@ -87,8 +81,8 @@ private:
             run(0, neighbours, kernel::lane_count<T> * strip::max_width,
                 [&](offsets const& at, std::size_t length, std::size_t width) {
                     return strip({},
-                        {{of.a.data + at[0], time[0], 1}, {of.b.data + at[1], time[1], 1},
-                            {of.h0.data + at[2], 0, all.beside()[2]}, {of.h.data + at[3], time[3], 1},
+                        {{of.a.first + at[0], time[0], 1}, {of.b.first + at[1], time[1], 1},
+                            {of.h0.first + at[2], 0, all.beside()[2]}, {of.h.first + at[3], time[3], 1},
                             Vectors{width}},
                         length, vectors_for<T>(width), false);
                 });
@@ -107,8 +101,8 @@ void run_items(recurrence_operands<T> const& of, sequences<4> const& all, std::s
     run(begin, all.neighbours(), kernel::strip_width<map>,
         [&](auto const& at, std::size_t length, std::size_t width) {
             return strip({},
-                {{of.a.data + at[0], time[0], beside[0]}, {of.b.data + at[1], time[1], beside[1]},
-                    {of.h0.data + at[2], 0, beside[2]}, {of.h.data + at[3], time[3], beside[3]}},
+                {{of.a.first + at[0], time[0], beside[0]}, {of.b.first + at[1], time[1], beside[1]},
+                    {of.h0.first + at[2], 0, beside[2]}, {of.h.first + at[3], time[3], beside[3]}},
                 length, width, false);
         });
 }
@@ -125,7 +119,7 @@ void run_recurrences(
     whole_axis<sequences<4>> const run{all, detail::parts_for(policy, all.length() * all.count()), policy};
     std::size_t done = 0;
     if constexpr (kernel::has_lanes<T>)
-        done = detail::scan_lanes(vector_level(), lane_recurrences<T>{of, all}, run);
+        done = detail::run_in_vectors(vector_level(), lane_recurrences<T>{of, all}, run);
     detail::run_items(of, all, done, run);
 }
 
@@ -144,15 +138,9 @@ decltype(auto) initial_state(H0 const& h0)
     if constexpr (tensor<H0>)
         return (h0);
     else if constexpr (lazy<H0>)
-        return owned_t<H0>(h0);
+        return detail::to_owned(h0);
     else
         return xt::xtensor_fixed<T, xt::xshape<>>(static_cast<T>(h0));
-}
-
-template <class T, class X>
-strided_operand<T> strided_operand_of(X& x)
-{
-    return {enable_tensor<bare<X>>::data(x), detail::layout_of(x)};
 }
 
 /// The operands of a call, checked, and its axis of time.
@@ -180,11 +168,10 @@ recurrence_call<item_t<A>> checked_recurrence(
     std::size_t const axis = check_scanned_axis(op, std::array{read[0], read[1], result}, time_axis);
     check_initial_state(op, read[2], dims, axis);
     check_written(op, std::array{result}, read);
-    strided_operand<T const> first = detail::strided_operand_of<T const>(h0);
+    strided_items<T const> first = detail::items_in<T const>(h0);
     first.layout = layout_in_time(first.layout, dims, axis);
-    return {{detail::strided_operand_of<T const>(a), detail::strided_operand_of<T const>(b), first,
-                detail::strided_operand_of<T>(h)},
-        axis};
+    return {
+        {detail::items_in<T const>(a), detail::items_in<T const>(b), first, detail::items_in<T>(h)}, axis};
 }
 
 /// Checks the operands and runs the recurrences. Requires valid types and no lazy operands.

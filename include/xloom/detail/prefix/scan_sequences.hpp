@@ -120,23 +120,23 @@ bool are_consecutive(std::array<std::ptrdiff_t, N> const& strides, std::ptrdiff_
 /// The function that runs the part of a scan that is done in vectors, and returns the number of neighbours of
 /// each row that are done.
 template <class Scan, class... Arguments>
-struct lane_functions {
+struct vector_functions {
     using item = typename Scan::item;
 
     static constexpr bool has_integers = true;
 
     std::size_t (*scan)(Scan const&, Arguments const&...);
 
-    static constexpr lane_functions compiled() noexcept
+    static constexpr vector_functions compiled() noexcept
     {
         return {[](Scan const& of, Arguments const&... arguments) { return of(arguments...); }};
     }
 };
 
 template <class Scan, class... Arguments>
-std::size_t scan_lanes(vector_level const& level, Scan const& scan, Arguments const&... arguments)
+std::size_t run_in_vectors(vector_level const& level, Scan const& scan, Arguments const&... arguments)
 {
-    return level.template functions<lane_functions<Scan, Arguments...>>().scan(scan, arguments...);
+    return level.template functions<vector_functions<Scan, Arguments...>>().scan(scan, arguments...);
 }
 
 /// Makes the scans of sequences of which all items are consecutive.
@@ -163,7 +163,7 @@ struct consecutive_scans {
 
 /// The part of a scan of x into y that is done in vectors. Reduce is add, mul, max or min.
 template <class T, class Reduce>
-struct lane_scan {
+struct vector_part {
     using item = T;
     using offsets = sequences<2>::offsets;
     using ops = kernel::lane_reduction<Reduce, T>;
@@ -238,7 +238,8 @@ struct item_scan {
         using reduce = std::remove_const_t<Op>;
         std::size_t done = 0;
         if constexpr (kernel::has_lane_form<reduce> && kernel::has_lanes<T>)
-            done = detail::scan_lanes(vector_level(), lane_scan<T, reduce>{x, y, all, start, exclusive}, run);
+            done = detail::run_in_vectors(
+                vector_level(), vector_part<T, reduce>{x, y, all, start, exclusive}, run);
         run_items(done, run);
     }
 

@@ -148,7 +148,7 @@ private:
     {
         std::size_t done = 0;
         if constexpr (kernel::has_lane_form<Reduce> && kernel::has_lanes<T>)
-            done = detail::scan_lanes(level, lane_segments<T, Reduce>{of}, i, segments);
+            done = detail::run_in_vectors(level, lane_segments<T, Reduce>{of}, i, segments);
         if (done == of.all.neighbours())
             return;
         auto const at = of.all(i);

@@ -107,11 +107,9 @@ struct backward_runner {
     static void run(operands const& o, typename States::operands const& states, Weights const& weights,
         Residuals const& residuals, recurrent_workspace<Item>& workspace, policy_ref const& policy)
     {
-        std::size_t const threads = std::max<std::size_t>(policy.concurrency(), 1),
-                          useful = o.batch.T * o.batch.N *
-                                   detail::backward_parameters_of(weights, 0).products() /
-                                   tuning::products_per_thread,
-                          parts = (std::min)(threads, std::max<std::size_t>(useful, 1));
+        std::size_t const products =
+            o.batch.T * o.batch.N * detail::backward_parameters_of(weights, 0).products();
+        std::size_t const parts = detail::parts_for(policy, products, tuning::products_per_thread);
         kernel::arena<T> size;
         backward_runner const counting(
             o, states, detail::backward_parameters_of(weights, 0), residuals, parts, 0, size);

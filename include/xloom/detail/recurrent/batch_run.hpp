@@ -163,9 +163,8 @@ template <class Policy>
 std::size_t row_groups(Policy const& policy, recurrent_widths const& widths, batch_sizes const& batch,
     std::size_t products_per_step)
 {
-    std::size_t const threads = std::max<std::size_t>(policy.concurrency(), 1);
-    std::size_t const useful = batch.T * batch.N * widths.D * products_per_step / tuning::products_per_thread;
-    std::size_t const parts = (std::min)(threads, std::max<std::size_t>(useful, 1));
+    std::size_t const parts = detail::parts_for(
+        policy, batch.T * batch.N * widths.D * products_per_step, tuning::products_per_thread);
     return std::clamp<std::size_t>(ceil_div(parts, widths.D), 1, std::max<std::size_t>(batch.N, 1));
 }
 

@@ -12,6 +12,7 @@
 #include <xloom/detail/core/cast.hpp>
 #include <xloom/detail/core/error.hpp>
 #include <xloom/detail/core/flush_subnormals.hpp>
+#include <xloom/detail/core/movable_value.hpp>
 #include <xloom/detail/core/requirement.hpp>
 #include <xloom/detail/kernel/sequences.hpp>
 #include <xloom/detail/recurrent/small_step.hpp>
@@ -89,27 +90,6 @@ void check_direction(std::string_view op, Sizes const& sizes, std::size_t d)
         fail<option_error>(op, ": d must be less than D = ", sizes.D, ", but d is ", d,
             ". Choose one of the weights' directions.");
 }
-
-/// The number of a cell's rows: 0 for a moved-from cell, which has no memory.
-class row_count {
-public:
-    row_count() = default;
-    explicit row_count(std::size_t rows) noexcept : rows_(rows) {}
-    row_count(row_count const&) = default;
-    row_count(row_count&& other) noexcept : rows_(std::exchange(other.rows_, 0)) {}
-    row_count& operator=(row_count const&) = default;
-    row_count& operator=(row_count&& other) noexcept
-    {
-        rows_ = other.rows_;
-        other.rows_ = 0;
-        return *this;
-    }
-
-    operator std::size_t() const noexcept { return rows_; }
-
-private:
-    std::size_t rows_ = 0;
-};
 
 /// An operand of a step and the number of contiguous items that it must have.
 struct sized_operand {
@@ -337,7 +317,7 @@ private:
     }
 
     weights_type weights_;
-    row_count N_;
+    movable_value<std::size_t> N_; ///< 0 for a moved-from cell, which has no memory
     std::size_t d_;
     aligned_vector<T> scratch_;
     kernel::small_step<parameters> small_step_ = nullptr; ///< for N = 1; null: the general one

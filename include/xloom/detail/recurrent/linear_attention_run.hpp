@@ -98,17 +98,16 @@ struct attention_call {
     std::size_t decay_width() const { return decays() == kernel::decay_kind::of_keys ? sizes.keys : 1; }
 
     /// Returns the number of threads' parts of the heads, which do all work together. Requires a head.
-    template <class Policy>
-    std::size_t parts(Policy const& policy) const
+    std::size_t parts(policy_ref const& policy) const
     {
         return detail::parts_of_units(policy, heads(),
             saturated_product(sizes.B * sizes.T * sizes.Hq, saturated_product(sizes.keys, sizes.values)));
     }
 
     /// Calls f(number of a head, its operands, memory) for each head.
-    template <class Policy, class F>
-    void for_each_head(Policy const& policy, std::size_t parts, compute_t<Item>* numbers, std::size_t size,
-        linear_attention_outputs<Item, State> const& out, F const& f) const
+    template <class F>
+    void for_each_head(policy_ref const& policy, std::size_t parts, compute_t<Item>* numbers,
+        std::size_t size, linear_attention_outputs<Item, State> const& out, F const& f) const
     {
         for_each_unit(policy, parts, heads(), numbers, size, [&](std::size_t i, auto& memory) {
             f(i, head(i / sizes.Hkv, i % sizes.Hkv, tokens(i / sizes.Hkv), out), memory);

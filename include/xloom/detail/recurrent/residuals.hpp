@@ -9,7 +9,8 @@
 #include <type_traits>
 #include <vector>
 
-#include <xloom/detail/core/movable_flag.hpp>
+#include <xloom/detail/check/cotangents.hpp>
+#include <xloom/detail/core/movable_value.hpp>
 #include <xloom/detail/core/weight_storage.hpp>
 #include <xloom/detail/kernel/cell_backward.hpp>
 #include <xloom/detail/recurrent/batch_run.hpp>
@@ -150,7 +151,7 @@ private:
     std::vector<std::size_t> rows_{}, lengths_{}, begins_{};
     aligned_vector<T> numbers_{};
     std::uint64_t sample_ = 0;
-    movable_flag is_filled_{};
+    movable_value<bool> is_filled_{};
 };
 
 /// Requires weights that are packed for the backward pass, too.
@@ -180,9 +181,7 @@ template <class Item, class Residuals, class Weights>
 void check_residuals(std::string_view op, Residuals const& residuals, Weights const& weights,
     batch_sizes const& batch, tensor_ref<Item const> const& X)
 {
-    if (!residuals.is_filled())
-        fail<shape_error>(op,
-            ": residuals must be those of a forward pass, but they are empty. Run the forward pass first.");
+    check_finished(op, residuals.is_filled());
     recurrent_widths const &kept = residuals.widths(), &sizes = weights.sizes();
     batch_sizes const& kept_batch = residuals.batch();
     if (kept.D != sizes.D || kept.I != sizes.I || kept.H != sizes.H || kept.K != sizes.K ||

@@ -1,20 +1,19 @@
 #pragma once
 // The run of a selective scan: batches of channels of each sequence, divided among threads.
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
-#include <string>
 #include <string_view>
 
-#include <xloom/detail/check/shapes.hpp>
+#include <xloom/detail/check/selective_scan.hpp>
 #include <xloom/detail/core/ceil.hpp>
 #include <xloom/detail/core/compiler.hpp>
-#include <xloom/detail/core/error.hpp>
 #include <xloom/detail/core/policy.hpp>
 #include <xloom/detail/core/requirement.hpp>
-#include <xloom/detail/core/shape.hpp>
 #include <xloom/detail/core/vector_level.hpp>
 #include <xloom/detail/kernel/selective_scan.hpp>
+#include <xloom/detail/recurrent/operands.hpp>
 #include <xloom/detail/recurrent/units.hpp>
 #include <xloom/detail/recurrent/workspace.hpp>
 #include <xloom/detail/tensor/tensor_ref.hpp>
@@ -25,73 +24,6 @@ template <class Item>
 struct selective_scan_inputs;
 
 namespace detail {
-
-/// The sizes of a selective scan: N sequences of T steps, K channels of S states. Without a batch axis N is
-/// 1.
-struct selective_sizes {
-    std::size_t N = 1, T = 0, K = 0, S = 0;
-    bool has_batch = false;
-
-    shape with_batch(std::size_t rows, std::size_t columns) const
-    {
-        return has_batch ? shape{N, rows, columns} : shape{rows, columns};
-    }
-    shape channels() const { return with_batch(T, K); }
-    shape states() const { return with_batch(T, S); }
-    shape state() const { return with_batch(K, S); }
-
-    std::string_view symbolic_channel_shape() const { return has_batch ? "[N, T, K]" : "[T, K]"; }
-    std::string_view symbolic_state_shape() const { return has_batch ? "[N, K, S]" : "[K, S]"; }
-    std::string_view symbolic_step_shape() const { return has_batch ? "[N, T, S]" : "[T, S]"; }
-
-    std::string describe() const
-    {
-        std::string const batch = has_batch ? concat("N = ", N, ", ") : "";
-        return concat(batch, "T = ", T, ", K = ", K, " and S = ", S);
-    }
-};
-
-/// The shapes of the inputs of a selective scan.
-struct selective_shapes {
-    shape const& u;
-    shape_ref delta, A, B, C, D, z, delta_bias, initial_state;
-};
-
-/// Checks all inputs, whose items have item_bytes bytes, and returns the sizes.
-///
-/// Errors    shape_error
-inline selective_sizes check_selective_scan(
-    std::string_view op, selective_shapes const& of, std::size_t item_bytes)
-{
-    std::size_t const rank = of.u.size();
-    if (rank != 2 && rank != 3)
-        fail<shape_error>(op, ": u must have the shape [N, T, K], or [T, K] without a batch axis, but u is ",
-            of.u, ". Give it that shape.");
-    check_given(op, "delta", of.delta, rank);
-    check_given(op, "A", of.A, 2);
-    check_given(op, "B", of.B, rank);
-    check_given(op, "C", of.C, rank);
-    bool const has_batch = rank == 3;
-    selective_sizes const sizes{
-        has_batch ? of.u[0] : 1, of.u[rank - 2], of.u[rank - 1], (*of.A)[1], has_batch};
-    check_shapes(op,
-        std::array{
-            shape_requirement{"delta", sizes.symbolic_channel_shape(), sizes.channels(), of.delta},
-            shape_requirement{"A", "[K, S]", {sizes.K, sizes.S}, of.A},
-            shape_requirement{"B", sizes.symbolic_step_shape(), sizes.states(), of.B},
-            shape_requirement{"C", sizes.symbolic_step_shape(), sizes.states(), of.C},
-            shape_requirement{"D", "[K]", {sizes.K}, of.D},
-            shape_requirement{"z", sizes.symbolic_channel_shape(), sizes.channels(), of.z},
-            shape_requirement{"delta_bias", "[K]", {sizes.K}, of.delta_bias},
-            shape_requirement{"initial_state", sizes.symbolic_state_shape(), sizes.state(), of.initial_state},
-        },
-        [&] { return sizes.describe(); });
-    for (shape const& dims : {sizes.channels(), sizes.states(), sizes.state()})
-        if (!has_strides(dims, item_bytes))
-            fail<shape_error>(op, ": operands and results must fit in memory, but ", sizes.describe(),
-                ". Choose smaller sizes.");
-    return sizes;
-}
 
 /// Returns the rows of sequence n of an operand; omitted if the operand is.
 template <class Item>
@@ -151,8 +83,7 @@ struct selective_call {
     }
 
     /// Returns the number of threads' parts of `units`, which do all work together.
-    template <class Policy>
-    std::size_t parts(std::size_t units, Policy const& policy) const
+    std::size_t parts(std::size_t units, policy_ref const& policy) const
     {
         return detail::parts_of_units(policy, units, saturated_product(sizes.N * sizes.T * sizes.K, sizes.S));
     }

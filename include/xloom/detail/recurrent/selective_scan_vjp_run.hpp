@@ -2,9 +2,13 @@
 // The run of a selective scan's vector-Jacobian product: groups of channels of each sequence, divided among
 // threads, and then the sums over the groups.
 
+#include <algorithm>
 #include <cstddef>
+#include <utility>
 
 #include <xloom/detail/core/ceil.hpp>
+#include <xloom/detail/core/flush_subnormals.hpp>
+#include <xloom/detail/core/policy.hpp>
 #include <xloom/detail/core/tuning.hpp>
 #include <xloom/detail/kernel/selective_scan_vjp.hpp>
 #include <xloom/detail/recurrent/selective_scan_run.hpp>
@@ -37,8 +41,7 @@ public:
           groups_(ceil_div(sizes_.K, group_width))
     {}
 
-    template <class Policy>
-    void operator()(recurrent_workspace<Item>& workspace, Policy const& policy)
+    void operator()(recurrent_workspace<Item>& workspace, policy_ref const& policy)
     {
         std::size_t const units = sizes_.N * groups_, parts = call_.parts(units, policy);
         kernel::arena<T> sums_size, scratch_size, size;

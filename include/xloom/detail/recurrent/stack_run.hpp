@@ -111,8 +111,9 @@ private:
                     return 1;
             products += detail::parameters_of(layers_[l], 0).products();
         }
-        std::size_t const useful = batch_.T * batch_.N * products / tuning::products_per_thread,
-                          threads = (std::min)({policy.concurrency(), layers_.size(), useful});
+        std::size_t const threads =
+            (std::min)(detail::parts_for(policy, batch_.T * batch_.N * products, tuning::products_per_thread),
+                layers_.size());
         bool const is_short = batch_.T < tuning::min_blocks_per_layer * steps_of(0);
         return is_short || threads <= row_groups(policy, layers_[0].sizes(), batch_, products) ? 1 : threads;
     }

@@ -11,17 +11,16 @@
 namespace xloom::inline XLOOM_ABI::detail {
 
 /// Returns the number of threads' parts of `units`, which process `elements` elements together; at least 1.
-template <class Policy>
-std::size_t parts_of_units(Policy const& policy, std::size_t units, std::size_t elements)
+inline std::size_t parts_of_units(policy_ref const& policy, std::size_t units, std::size_t elements)
 {
     return (std::min)(detail::parts_for(policy, elements), std::max<std::size_t>(units, 1));
 }
 
 /// Calls f(unit, memory) for each unit, while subnormal numbers are zeros. `memory` is an arena of `size`
 /// numbers, of which `numbers` has those of each part.
-template <class Policy, class T, class F>
+template <class T, class F>
 void for_each_unit(
-    Policy const& policy, std::size_t parts, std::size_t units, T* numbers, std::size_t size, F const& f)
+    policy_ref const& policy, std::size_t parts, std::size_t units, T* numbers, std::size_t size, F const& f)
 {
     flush_subnormals const flushing;
     policy.for_each(parts, [&](std::size_t part) {

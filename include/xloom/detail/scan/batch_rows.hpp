@@ -8,6 +8,7 @@
 
 #include <xloom/detail/check/lengths.hpp>
 #include <xloom/detail/check/scan_batched.hpp>
+#include <xloom/detail/core/element_types.hpp>
 #include <xloom/detail/scan/rows.hpp>
 #include <xloom/detail/tensor/tensor_ref.hpp>
 
@@ -18,7 +19,7 @@ template <class X>
 inline constexpr bool is_sequence_lens = std::is_same_v<X, std::nullopt_t>;
 template <tensor X>
 inline constexpr bool is_sequence_lens<X> =
-    std::is_integral_v<item_t<X>> && (enable_tensor<X>::rank == 1 || enable_tensor<X>::rank == dynamic_rank);
+    counting_integer<item_t<X>> && (enable_tensor<X>::rank == 1 || enable_tensor<X>::rank == dynamic_rank);
 
 /// Requires the lengths of the rows of a batch.
 template <class Lens>

@@ -98,9 +98,12 @@ using held_t =
     std::conditional_t<std::is_lvalue_reference_v<X> && tensor<bare<X>>, bare<X> const&, owned_t<X>>;
 
 /// Returns the values of an argument to keep, as a tuple.
+///
+/// Errors    shape_error: the items of a lazy expression do not fit in memory.
 template <class Operands>
 auto hold(Operands&& operands)
 {
+    detail::check_evaluated_sizes(operands);
     if constexpr (is_tuple<bare<Operands>>)
         return [&]<std::size_t... I>(std::index_sequence<I...>) {
             return std::tuple<held_t<decltype(std::get<I>(std::forward<Operands>(operands)))>...>(
@@ -198,9 +201,7 @@ template <class To, class From>
 To copied_as(From const& from)
 {
     if constexpr (tensor<To> && tensor<From> && !std::is_constructible_v<To, From const&>) {
-        To to = enable_tensor<To>::make(detail::shape_of(from));
-        detail::copy_items(from, to);
-        return to;
+        return detail::copy_as<To>(from);
     } else {
         return To(from);
     }

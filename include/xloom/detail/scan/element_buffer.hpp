@@ -15,6 +15,7 @@
 #include <xloom/detail/core/error.hpp>
 #include <xloom/detail/core/tuning.hpp>
 #include <xloom/detail/kernel/strided_copy.hpp>
+#include <xloom/detail/tensor/item_buffer.hpp>
 #include <xloom/detail/tensor/xtensor.hpp>
 
 namespace xloom::inline XLOOM_ABI {
@@ -128,10 +129,6 @@ private:
 
     scan_workspace* workspace_;
 };
-
-/// A container of items in aligned memory, uninitialised if their type is trivial.
-template <class T>
-using item_buffer = xt::uvector<T, cache_aligned_allocator<T>>;
 
 /// When the elements of outputs that are not contiguous must be in the tensor: at the end of their iteration,
 /// because a body may read there, through a captured variable, what earlier iterations wrote; or several at

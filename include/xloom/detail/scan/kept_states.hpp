@@ -10,9 +10,10 @@
 #include <utility>
 #include <vector>
 
+#include <xloom/detail/check/cotangents.hpp>
 #include <xloom/detail/core/ceil.hpp>
 #include <xloom/detail/core/checkpoint.hpp>
-#include <xloom/detail/core/movable_flag.hpp>
+#include <xloom/detail/core/movable_value.hpp>
 #include <xloom/detail/scan/element_buffer.hpp>
 #include <xloom/detail/scan/step.hpp>
 #include <xloom/detail/tensor/operand_tuple.hpp>
@@ -27,18 +28,17 @@ class packed_slots {
 
 public:
     /// Allocates memory for `count` values of this shape, if it is not there. Existing values are lost.
+    ///
+    /// Errors    shape_error: as check_kept_states.
     void reserve(std::string_view op, std::size_t count, State const& like)
     {
         shape_ = detail::shape_of(like);
         size_ = element_count(shape_);
-        if (!has_strides({count, size_}, sizeof(item)))
-            fail<option_error>(op, ": the states that are kept must fit in memory, but there are ", count,
-                " of the shape ", shape_, ". Keep fewer, for example with checkpoint::sqrt().");
+        check_kept_states(op, count, shape_, sizeof(item), "Keep fewer, for example with checkpoint::sqrt()");
         if (items_.size() < count * size_)
             items_.resize(count * size_);
     }
 
-    shape const& state_shape() const { return shape_; }
     std::size_t bytes() const { return items_.size() * sizeof(item); }
 
     template <class Value>
@@ -296,7 +296,7 @@ private:
     std::size_t iteration_ = 0; ///< the next one of the forward pass
     std::size_t next_ = 0;      ///< the next iteration before which the states are kept
     bool is_exact_ = true;
-    movable_flag is_finished_{};
+    movable_value<bool> is_finished_{};
 };
 
 } // namespace xloom::inline XLOOM_ABI::detail

@@ -84,7 +84,7 @@ XLOOM_ALWAYS_INLINE inline void copy_state(State const& from, State& to)
 }
 
 /// Says that all lanes are active at every step.
-struct all_lanes {};
+struct all_active {};
 
 /// The active lanes of a step, of sequences of unequal lengths.
 template <std::size_t N>
@@ -268,7 +268,7 @@ private:
                 std::get<i>(out) = {std::get<i>(packed_outputs_), static_cast<std::ptrdiff_t>(N)};
         });
         if (are_all_active) {
-            run_steps(body, in, out, steps, all_lanes());
+            run_steps(body, in, out, steps, all_active());
         } else {
             std::int64_t left[N];
             std::transform(lengths, lengths + N, left, [&](std::int64_t length) {
@@ -288,7 +288,7 @@ private:
     XLOOM_NOINLINE XLOOM_FLATTEN void run_steps(Body const& shared, input_steps const in,
         output_steps const out, std::size_t steps, Active const active)
     {
-        constexpr bool are_all_active = std::is_same_v<Active, all_lanes>;
+        constexpr bool are_all_active = std::is_same_v<Active, all_active>;
         using local = std::conditional_t<std::is_trivially_copyable_v<Body>, Body const, Body const&>;
         local body = shared;
         held_states states = held_;

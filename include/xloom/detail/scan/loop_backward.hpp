@@ -51,7 +51,7 @@ template <class State, class CtStates, class CtOutputs>
 void check_loop_cotangents(std::string_view op, loop_record<State> const& record, CtStates const& ct_states,
     CtOutputs const& ct_outputs)
 {
-    check_finished(op, record.states.is_finished(), "loop_forward_into");
+    check_finished(op, record.states.is_finished());
     detail::check_ranks(op, "ct_outputs", ct_outputs);
     check_cotangents(op, "ct_outputs", detail::shapes_of(ct_outputs), "scan_outputs", record.output_shapes);
     check_cotangents(op, "ct_states", detail::shapes_if_tensors(op, "ct_states", ct_states), "states",

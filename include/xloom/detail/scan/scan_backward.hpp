@@ -79,18 +79,6 @@ struct scan_backward_operands {
 template <class... Tuples>
 scan_backward_operands(Tuples...) -> scan_backward_operands<Tuples...>;
 
-/// Requires that a forward pass has finished with the residuals.
-///
-/// Errors    option_error.
-inline void check_finished(std::string_view op, bool is_finished, std::string_view forward)
-{
-    if (!is_finished)
-        fail<option_error>(op,
-            ": the residuals must be those of a forward pass, but none has finished with "
-            "them. Call ",
-            forward, " first.");
-}
-
 /// Checks the operands of a backward pass.
 template <class Record, class Operands>
 void check_scan_backward(
@@ -104,7 +92,7 @@ void check_scan_backward(
     detail::check_ranks(op, "ct_init", ct_init);
     detail::check_ranks(op, "ct_scan_inputs", ct_inputs);
     detail::check_ranks(op, "ct_params", ct_params);
-    check_finished(op, record.states.is_finished(), "scan_forward_into");
+    check_finished(op, record.states.is_finished());
     auto const input_shapes = detail::shapes_of(inputs);
     std::size_t const length = check_scan(op, input_shapes, record.output_shapes.size(), options);
     if (length != record.states.length())
@@ -112,7 +100,9 @@ void check_scan_backward(
             "scan_inputs have ", length, " elements and the forward pass had ", record.states.length(),
             " iterations. Give both the same scan inputs.");
     check_cotangents(op, "ct_states", detail::shapes_of(ct_states), "states", record.state_shapes);
-    check_cotangents(op, "ct_outputs", detail::shapes_of(ct_outputs), "scan_outputs", record.output_shapes);
+    auto const ct_output_shapes = detail::shapes_of(ct_outputs);
+    check_cotangents(op, "ct_outputs", ct_output_shapes, "scan_outputs", record.output_shapes);
+    check_scan_outputs(op, ct_output_shapes, length, options, words_of_ct_outputs);
     check_cotangents(op, "ct_init", detail::shapes_of(ct_init), "states", record.state_shapes);
     check_cotangents(op, "ct_scan_inputs", detail::shapes_of(ct_inputs), "scan_inputs", input_shapes);
     check_cotangents(op, "ct_params", detail::shapes_of(ct_params), "params", detail::shapes_of(params));
@@ -147,6 +137,21 @@ void add_all(CtInit const& ct_init, State const& by_states)
         [&](auto i, auto& gradient) { detail::add_to(gradient, std::get<i>(detail::leaves(by_states))); });
 }
 
+/// Requires that time is axis 0 of every operand of a backward pass whose type has a fixed shape. Requires
+/// check_scan_backward.
+///
+/// Errors    option_error: another axis.
+template <class Inputs, class CtOutputs, class CtInputs>
+void check_fixed_backward_axes(std::string_view op, scan_options const& options)
+{
+    check_fixed_axes(
+        op, "scan_inputs", fixed_ranks<Inputs>::value, "scan_input_axes", options.scan_input_axes);
+    check_fixed_axes(
+        op, "ct_scan_inputs", fixed_ranks<CtInputs>::value, "scan_input_axes", options.scan_input_axes);
+    check_fixed_axes(
+        op, "ct_outputs", fixed_ranks<CtOutputs>::value, "scan_output_axes", options.scan_output_axes);
+}
+
 /// Runs a backward pass from the cotangents of the final states, and returns those of the initial states.
 /// Requires check_scan_backward. run_body(states, elements of inputs, params, elements for outputs) runs one
 /// iteration of the forward pass on states.
@@ -157,14 +162,9 @@ State run_scan_backward(std::string_view op, Kept& kept, RunBody const& run_body
         std::tuple<CtXs&...>, CtParams> const& operands,
     State ct_states, scan_options const& options)
 {
-    if constexpr (!LeadingAxis) {
-        check_fixed_axes(op, "scan_inputs", fixed_ranks<std::tuple<Xs...>>::value, "scan_input_axes",
-            options.scan_input_axes);
-        check_fixed_axes(op, "ct_scan_inputs", fixed_ranks<std::tuple<CtXs...>>::value, "scan_input_axes",
-            options.scan_input_axes);
-        check_fixed_axes(op, "ct_outputs", fixed_ranks<std::tuple<Ys...>>::value, "scan_output_axes",
-            options.scan_output_axes);
-    }
+    if constexpr (!LeadingAxis)
+        detail::check_fixed_backward_axes<std::tuple<Xs...>, std::tuple<Ys...>, std::tuple<CtXs...>>(
+            op, options);
     kernel::iterations const all = kernel::all_iterations(kept.length());
     auto const input_traversals =
         detail::traversals_in_time(operands.inputs, options.scan_input_axes, options.scan_input_directions);

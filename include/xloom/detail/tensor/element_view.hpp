@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <concepts>
 #include <functional>
 #include <memory>
 #include <type_traits>
@@ -34,16 +35,18 @@ inline constexpr bool is_fixed_shape<xt::fixed_shape<Dims...>> = true;
 
 /// The rank that the type of a shape has; dynamic_rank if it has none.
 template <class Shape>
-inline constexpr std::size_t rank_of_shape_type = dynamic_rank;
-template <std::size_t Rank>
-inline constexpr std::size_t rank_of_shape_type<std::array<std::size_t, Rank>> = Rank;
+inline constexpr std::size_t rank_of_shape = dynamic_rank;
+template <class Size, std::size_t Rank>
+inline constexpr std::size_t rank_of_shape<std::array<Size, Rank>> = Rank;
+template <std::size_t... Dims>
+inline constexpr std::size_t rank_of_shape<xt::fixed_shape<Dims...>> = sizeof...(Dims);
 
 /// True if shapes of these types never have the same rank: xtensor's assignment, which is not reached then,
 /// would write beyond its array of dimensions, as g++ reports.
 template <class Shape, class Other>
 inline constexpr bool have_different_ranks =
-    rank_of_shape_type<Shape> != dynamic_rank && rank_of_shape_type<Other> != dynamic_rank &&
-    rank_of_shape_type<Shape> != rank_of_shape_type<Other>;
+    rank_of_shape<Shape> != dynamic_rank && rank_of_shape<Other> != dynamic_rank &&
+    rank_of_shape<Shape> != rank_of_shape<Other>;
 
 /// The shape and strides of a view; an empty class for a fixed shape.
 template <class Shape>
@@ -166,7 +169,6 @@ namespace xloom::inline XLOOM_ABI {
 template <class T, class Shape>
 class basic_element_view : public xt::xcontainer<basic_element_view<T, Shape>>,
                            public xt::xcontainer_semantic<basic_element_view<T, Shape>> {
-    using container_base = xt::xcontainer<basic_element_view>;
     using semantic_base = xt::xcontainer_semantic<basic_element_view>;
     using inner_types = xt::xcontainer_inner_types<basic_element_view>;
     using geometry = typename inner_types::geometry;
@@ -185,6 +187,13 @@ public:
     {}
 
     basic_element_view(basic_element_view const&) = default;
+
+    /// Makes a view for reading of one for writing.
+    template <class Item>
+        requires std::same_as<Item const, T> && (!std::same_as<Item, T>)
+    basic_element_view(basic_element_view<Item, Shape> const& other)
+        : geometry_(other.geometry_), storage_(other.data(), geometry_.size_)
+    {}
 
     basic_element_view& operator=(basic_element_view const& other)
     {
@@ -266,6 +275,8 @@ public:
 
 private:
     friend class xt::xcontainer<basic_element_view>;
+    template <class, class>
+    friend class basic_element_view;
 
     template <class E>
     void check_shape_of(E const& expression) const

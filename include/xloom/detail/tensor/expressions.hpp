@@ -46,13 +46,6 @@ concept strided_expression = expression<T> && requires(bare<T>& t) {
     t.strides();
 } && has_items_in_storage<bare<T>>;
 
-template <class Shape>
-inline constexpr std::size_t rank_of_shape = dynamic_rank;
-template <class Size, std::size_t Rank>
-inline constexpr std::size_t rank_of_shape<std::array<Size, Rank>> = Rank;
-template <std::size_t... Dims>
-inline constexpr std::size_t rank_of_shape<xt::fixed_shape<Dims...>> = sizeof...(Dims);
-
 template <class Storage, xt::layout_type Layout, class Shape, class Tag>
 inline constexpr bool is_xcontainer<xt::xarray_container<Storage, Layout, Shape, Tag>> = true;
 template <class Storage, std::size_t Rank, xt::layout_type Layout, class Tag>

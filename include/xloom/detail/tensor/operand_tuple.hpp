@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include <xloom/detail/check/shapes.hpp>
 #include <xloom/detail/tensor/tensor.hpp>
 
 namespace xloom::inline XLOOM_ABI::detail {
@@ -87,12 +88,29 @@ struct owned<std::tuple<Ts...>> {
     using type = std::tuple<owned_t<Ts>...>;
 };
 
+/// Requires that the items of lazy expressions among the values fit in memory. More axes than max_rank are
+/// for check_rank to report.
+///
+/// Errors    shape_error
+template <class Operands>
+void check_evaluated_sizes(Operands const& operands)
+{
+    detail::for_each_leaf(detail::leaves(operands), []<class X>(auto, [[maybe_unused]] X const& value) {
+        if constexpr (lazy<X>)
+            if (value.dimension() <= max_rank)
+                check_fits_in_memory<item_t<X>>(shape(value.shape().begin(), value.shape().end()));
+    });
+}
+
 /// Returns a value that owns its items, or a std::tuple of such values: `value`, moved if it is an rvalue, or
 /// a copy of what a view refers to.
+///
+/// Errors    shape_error: the items of a lazy expression do not fit in memory.
 template <class T>
 owned_t<T> to_owned(T&& value)
 {
     using result_type = owned_t<T>;
+    detail::check_evaluated_sizes(value);
     if constexpr (std::is_constructible_v<result_type, T>) {
         return result_type(std::forward<T>(value));
     } else if constexpr (is_tuple<bare<T>>) {

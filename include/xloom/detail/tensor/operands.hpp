@@ -3,7 +3,6 @@
 
 #include <array>
 #include <memory>
-#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -19,26 +18,11 @@ namespace xloom::inline XLOOM_ABI::detail {
 template <class X>
 using input_t = std::conditional_t<lazy<X>, owned_t<X> const, X const&>;
 
-/// Requires that the items of an input that will be evaluated fit in memory. More axes than max_rank are for
-/// check_rank to report.
-///
-/// Errors    shape_error
-template <class X>
-void check_evaluated_size([[maybe_unused]] X const& input)
-{
-    if constexpr (lazy<X>)
-        if (input.dimension() <= max_rank)
-            check_fits_in_memory<item_t<X>>(shape(input.shape().begin(), input.shape().end()));
-}
-
 template <class Operands>
 auto evaluated_inputs(Operands const& inputs)
 {
-    return std::apply(
-        [](auto&... input) {
-            (detail::check_evaluated_size(input), ...);
-            return std::tuple<input_t<bare<decltype(input)>>...>(input...);
-        },
+    detail::check_evaluated_sizes(inputs);
+    return std::apply([](auto&... input) { return std::tuple<input_t<bare<decltype(input)>>...>(input...); },
         detail::leaves(inputs));
 }
 
@@ -49,13 +33,6 @@ struct evaluated_argument {
 
     explicit evaluated_argument(Operands const& inputs) : values(detail::evaluated_inputs(inputs)) {}
 };
-
-/// Returns a pointer to the values; a null pointer if they have not been evaluated.
-template <class Operands>
-auto const* pointer_to_values(std::optional<evaluated_argument<Operands>> const& inputs)
-{
-    return inputs ? std::addressof(inputs->values) : nullptr;
-}
 
 /// True unless the type of an operand shows that its rank is at most max_rank.
 template <class X>

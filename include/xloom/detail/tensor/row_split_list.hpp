@@ -14,6 +14,7 @@
 #include <vector>
 
 #include <xloom/detail/check/prefix.hpp>
+#include <xloom/detail/core/element_types.hpp>
 #include <xloom/detail/core/policy.hpp>
 #include <xloom/detail/core/requirement.hpp>
 #include <xloom/detail/tensor/operands.hpp>
@@ -85,7 +86,7 @@ template <class At>
         ". Sort the rows, or use scatter_nd, which takes ids in any order.");
 }
 
-/// Requires that an operand of a segmented operator has as many rows as the others.
+/// Requires that the operands of a segmented operator have equal shapes, and returns their number of rows.
 inline std::size_t check_segmented_rows(std::string_view op, std::span<operand_memory const> operands)
 {
     check_scanned_axis(op, operands, 0);
@@ -108,8 +109,7 @@ inline void check_segment_results(
 
 /// True for a tensor, or a lazy expression, that may hold row_splits: integers of rank 1.
 template <class Splits>
-inline constexpr bool is_row_splits =
-    (tensor<Splits> || lazy<Splits>)&&std::integral<item_t<Splits>> && !std::same_as<item_t<Splits>, bool>;
+inline constexpr bool is_row_splits = (tensor<Splits> || lazy<Splits>)&&counting_integer<item_t<Splits>>;
 
 /// Requires row_splits or segment_ids: integers along one axis.
 template <class Splits>

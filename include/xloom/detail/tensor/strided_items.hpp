@@ -31,6 +31,13 @@ struct enable_tensor<detail::strided_items<T>> {
 
 namespace detail {
 
+/// Returns a tensor's items with their layout; Item is const for a tensor that is read.
+template <class Item, class X>
+strided_items<Item> items_in(X& operand)
+{
+    return {enable_tensor<bare<X>>::data(operand), detail::layout_of(operand)};
+}
+
 /// Returns a pointer to the first item of a tensor or of a scalar.
 template <class X>
 auto* first_of_items(X& operand)
