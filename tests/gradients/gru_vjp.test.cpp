@@ -118,13 +118,17 @@ TEST_CASE_TEMPLATE(
         family::vjp_into(
             X, packed, residuals, ct, detail::single_state_gradients<float>{.X = gradient}, workspace);
     };
-    CHECK_THROWS_AS(vjp_into(weights, {}, ct_X), shape_error);
+    std::string const begin = std::string("xloom::") + family::name;
+    std::string const unfinished =
+        begin +
+        "_vjp_into: the residuals must be those of a forward pass, but none has finished with them. Call " +
+        begin + "_forward_into first.";
+    CHECK_THROWS_WITH_AS(vjp_into(weights, {}, ct_X), unfinished.c_str(), option_error);
     family::forward_into(X, weights, detail::single_state_start<float>(),
         detail::single_state_outputs<float>(), residuals, workspace);
     std::string const text =
-        std::string("xloom::") + family::name +
-        "_vjp_into: the operands must have the shapes that T = 3, N = 2, D = 1 and H = 5 give "
-        "them, but ct_Y_h is [1, 5, 2] instead of [D, N, H] = [1, 2, 5]. Transpose it.";
+        begin + "_vjp_into: the operands must have the shapes that T = 3, N = 2, D = 1 and H = 5 give "
+                "them, but ct_Y_h is [1, 5, 2] instead of [D, N, H] = [1, 2, 5]. Transpose it.";
     CHECK_THROWS_WITH_AS(vjp_into(weights, {.Y_h = wrong}, ct_X), text.c_str(), shape_error);
     CHECK_THROWS_AS(vjp_into(weights, {}, X), overlap_error);
     weights_type const other(given.constants(), {.clip = 1}, for_training);
