@@ -64,13 +64,13 @@ using attn_lstm_functions = decltype(std::tuple_cat(std::declval<packing_functio
 /// The functions of reductions of segments; products of floating-point numbers are reduced in order.
 template <class T, class Reduce>
 using segment_functions = std::conditional_t<kernel::order_rule<kernel::scanned_by<T, Reduce>, T>::is_ordered,
-    std::tuple<>, std::tuple<lane_functions<lane_segments<T, Reduce>, std::size_t, segment_range<T>>>>;
+    std::tuple<>, std::tuple<vector_functions<lane_segments<T, Reduce>, std::size_t, segment_range<T>>>>;
 
 /// The functions of scans and segments of Ts with a reduction.
 template <class T, class Reduce>
 using reducing_functions = decltype(std::tuple_cat(
-    std::declval<std::tuple<lane_functions<lane_scan<T, Reduce>, whole_axis<sequences<2>>>,
-        lane_functions<lane_scan<T, Reduce>, each_segment<sequences<2>, policy_ref>>>>(),
+    std::declval<std::tuple<vector_functions<vector_part<T, Reduce>, whole_axis<sequences<2>>>,
+        vector_functions<vector_part<T, Reduce>, each_segment<sequences<2>, policy_ref>>>>(),
     std::declval<segment_functions<T, Reduce>>()));
 
 template <class T>
@@ -80,7 +80,7 @@ using scan_functions = decltype(std::tuple_cat(std::declval<reducing_functions<T
     std::declval<reducing_functions<T, detail::reduce_min_t>>()));
 
 template <class T>
-using recurrence_functions = std::tuple<lane_functions<lane_recurrences<T>, whole_axis<sequences<4>>>,
+using recurrence_functions = std::tuple<vector_functions<lane_recurrences<T>, whole_axis<sequences<4>>>,
     selective_functions<T>, selective_vjp_functions<T>, attention_functions<T, T>,
     attention_vjp_functions<T, T>, conv_functions<T>, conv_vjp_functions<T>>;
 
