@@ -6,7 +6,7 @@
 FOLDER holds the output of the benchmarks' programs, one JSON file for each repetition, and machine.json, compile.times, calls.tsv and
 sizes.tsv. Writes bench.json there, with all series of all works, of which scripts/figures makes tables and charts. The table shows xloom's
 series, and others that have a bar. Under it stand the bars that were missed, and those that this run cannot judge. With --check the exit
-status is 1 if a bar is missed by more than 10 %, or if, although everything was measured, a bar judged nothing or a work of ratios.tsv
+status is 1 if a bar is missed by more than 10 %, or if, although everything was measured, a bar is for nothing or a work of ratios.tsv
 has no ratio, and 2 if ONNX Runtime was not there to compare with. With --missed it prints how the names of those cases begin whose bars are
 missed, and writes nothing.
 
@@ -68,7 +68,8 @@ class Bar:
     bar: str
     goal: str
     reason: str = ""  # why it is missed, where that is known
-    has_judged: bool = False
+    processor: str = ""  # a regular expression: those that it is for
+    was_measured: bool = False  # something that it is for
 
     def applies_to(self, work, series):
         return self.series == series and re.fullmatch(self.works, work) is not None
@@ -79,7 +80,6 @@ class Bar:
     def judge(self, own, other):
         """What was reached, in the bar's own terms, and by how much it is missed: 1 or less if it is met; at 1.1 one would have to be a
         tenth faster."""
-        self.has_judged = True
         number = float(self.bar.rstrip("nsx"))
         if self.against == PEER:
             reached = f"{other.over(own):.3g}"
@@ -138,8 +138,10 @@ def lines_of(path):
     return [line.split("\t") for line in path.read_text().splitlines() if line and not line.startswith("#")]
 
 
-def read_bars():
-    return [Bar(*fields) for fields in lines_of(HERE / "bars.tsv")]
+def read_bars(machine):
+    """Those for the processor of this machine."""
+    bars = [Bar(*fields) for fields in lines_of(HERE / "bars.tsv")]
+    return [bar for bar in bars if re.search(bar.processor, machine["processor"])]
 
 
 def read_chart(name):
@@ -152,9 +154,12 @@ def peer_of(all_series):
     return min((series for name, series in all_series.items() if name.startswith(PEER)), key=Series.fastest, default=None)
 
 
-def bars_of(bars, work, series):
+def bars_of(bars, work, series, others):
     """The last that is said of a comparison counts."""
-    return {bar.against: bar for bar in bars if bar.applies_to(work, series)}.values()
+    fitting = [bar for bar in bars if bar.applies_to(work, series) and (bar.against == "-" or bar.against in others)]
+    for bar in fitting:
+        bar.was_measured = True
+    return {bar.against: bar for bar in fitting}.values()
 
 
 def row_of(work, name, all_series, bars):
@@ -162,9 +167,7 @@ def row_of(work, name, all_series, bars):
     others = dict(all_series)
     if peer := peer_of(all_series):
         others[PEER] = peer
-    judged = [
-        bar.judge(own, others.get(bar.against)) for bar in bars_of(bars, work, name) if bar.against == "-" or bar.against in others
-    ]
+    judged = [bar.judge(own, others.get(bar.against)) for bar in bars_of(bars, work, name, others)]
     hand = others.get("hand")
     return {
         "work": work,
@@ -308,7 +311,7 @@ def print_missed(rows):
         if missed:
             print(f"{len(missed)} bars {what}:")
         for row, bar in missed:
-            print(f"  {name_of(row)}: {bar['reached']}, bar {bar['bar']}, spread {row['spread']:.0%}")
+            print(f"  {name_of(row)}: {bar['reached']}, bar {bar['bar']}, spread {row['spread']:.0%}{bar['reason'] and '; ' + bar['reason']}")
 
 
 def print_cases_of_missed(works, bars):
@@ -319,14 +322,15 @@ def print_cases_of_missed(works, bars):
 def main(arguments):
     check = arguments[:1] == ["--check"]
     folder = Path(arguments[-1])
-    bars = read_bars()
+    machine = json.loads((folder / "machine.json").read_text())
+    bars = read_bars(machine)
     works, versions = read_works(folder)
     if arguments[:1] == ["--missed"]:
         print_cases_of_missed(works, bars)
         return 0
     works |= compile_costs(folder / "compile.times") | measured_once(folder / "calls.tsv") | measured_once(folder / "sizes.tsv")
     rows = rows_of(works, bars)
-    machine = json.loads((folder / "machine.json").read_text()) | versions
+    machine |= versions
     write_json(folder / "bench.json", machine, works)
     print(", ".join(f"{key} {value}" for key, value in machine.items()))
     print_table([row for row in rows if row["bars"] or row["series"] in ("xloom", "runner")])
@@ -338,7 +342,7 @@ def main(arguments):
 
     has_peer = PEER in versions
     is_whole = (folder / "sizes.tsv").exists()
-    idle = [f"{bar.works} ({bar.series}, {bar.text()})" for bar in bars if is_whole and not bar.has_judged and (has_peer or bar.against != PEER)]
+    idle = [f"{bar.works} ({bar.series}, {bar.text()})" for bar in bars if is_whole and not bar.was_measured and (has_peer or bar.against != PEER)]
     if idle:
         print("bars that nothing was measured for:", *idle, sep="\n  ")
     compared = {row["work"] for row in rows if row["peer_to_own"]}
