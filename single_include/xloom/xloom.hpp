@@ -324,6 +324,10 @@ constexpr std::size_t prefetch_distance(std::size_t slice_size)
     return slice_size <= max_small_slice ? 32 : 16;
 }
 
+/// The minimum size in bytes of data of which single items are prefetched: it exceeds a core's L2 cache, and
+/// its share of L3 in part.
+inline constexpr std::size_t prefetched_data_bytes = std::size_t{6} << 20;
+
 /// The minimum number of elements of short sequences beside each other that are scanned in vectors, where the
 /// last vector is masked, and where its neighbours are scanned one by one.
 inline constexpr std::size_t elements_in_masked_vectors = 64;
@@ -25977,6 +25981,14 @@ bool read_offsets(void const* tuples, std::size_t from, std::size_t count, strid
 
 } // namespace detail
 
+/// Prefetches contiguous operands of the next block: where they are read block by block, what hardware
+/// prefetches ends with each of them.
+inline void prefetch_next_block(void const* operands, std::size_t bytes)
+{
+    for (std::size_t at = 0; at < bytes; at += cache_line)
+        prefetch_to_read<2>(static_cast<std::byte const*>(operands) + at);
+}
+
 /// A reader of the offsets of index tuples, which must outlive it.
 class offset_reader {
 public:
@@ -26002,6 +26014,8 @@ public:
 
     std::size_t count() const { return count_; }
     bool may_drop() const { return rule_ == bounds::drop; }
+    /// Returns the number of slices that a tuple may name.
+    std::size_t slices() const { return element_count(axes_.dims); }
 
     /// Writes the offsets of `count` tuples, beginning at position `from`. Returns false and writes nothing
     /// if the rule is bounds::check and one of their indices is out of range.
@@ -26031,14 +26045,12 @@ public:
         return offset;
     }
 
-    /// Prefetches `count` tuples, beginning at position `from`: where tuples are read block by block, what
-    /// hardware prefetches ends with each of them.
+    /// Prefetches `count` tuples, beginning at position `from`.
     void prefetch(std::size_t from, std::size_t count) const
     {
         std::size_t const first = is_backward_ ? count_ - from - count : from;
-        auto const* const begin = static_cast<std::byte const*>(tuples_) + first * tuple_bytes_;
-        for (std::size_t at = 0; at < count * tuple_bytes_; at += cache_line)
-            prefetch_to_read<2>(begin + at);
+        prefetch_next_block(
+            static_cast<std::byte const*>(tuples_) + first * tuple_bytes_, count * tuple_bytes_);
     }
 
 private:
@@ -26077,21 +26089,22 @@ struct offset_block {
     std::size_t size;
     T* data;
     std::size_t length;           ///< of a slice
+    bool is_large = false;        ///< data: it is read from a cache that cores share, or from memory
     bool is_only_written = false; ///< what is done with a slice does not read it
 
     /// Calls f(offset, position) for each tuple that is not dropped, in order, and prefetches slices ahead of
-    /// it: out-of-order execution reaches past the work on an item to the next offsets, but not past that on
-    /// a slice; and stores to items that are not read wait for each other.
+    /// it: out-of-order execution reaches past the work on an item to the next offsets, far enough for L2,
+    /// but not past that on a slice; and stores to items that are not read wait for each other.
     template <class F>
     void for_each(F const& f) const
     {
-        bool const needs_none = length == 1 && !is_only_written;
-        std::size_t const ahead = needs_none ? size : (std::min)(tuning::prefetch_distance(length), size);
-        for (std::size_t i = 0; i < size - ahead; ++i) {
-            kernel::prefetch_slice(data, offsets[i + ahead], length);
-            visit(i, f);
-        }
-        for (std::size_t i = size - ahead; i < size; ++i)
+        std::size_t i = 0;
+        if (length != 1 || is_large || is_only_written)
+            for (std::size_t const ahead = tuning::prefetch_distance(length); i + ahead < size; ++i) {
+                kernel::prefetch_slice(data, offsets[i + ahead], length);
+                visit(i, f);
+            }
+        for (; i < size; ++i)
             visit(i, f);
     }
 
@@ -26134,6 +26147,7 @@ template <class T, class F>
 bool for_each_block(
     offset_reader const& read, std::size_t from, std::size_t to, T* data, std::size_t length, F const& f)
 {
+    bool const is_large = read.slices() * length * sizeof(T) >= tuning::prefetched_data_bytes;
     std::array<std::ptrdiff_t, tuning::offsets_per_block> offsets;
     for (std::size_t first = from; first < to; first += tuning::offsets_per_block) {
         std::size_t const size = (std::min)(tuning::offsets_per_block, to - first);
@@ -26141,9 +26155,9 @@ bool for_each_block(
             return false;
         read.prefetch(first + size, (std::min)(tuning::offsets_per_block, to - first - size));
         if (read.may_drop() && kernel::are_dropped(offsets.data(), size))
-            f(offset_block<T, true>{offsets.data(), first, size, data, length});
+            f(offset_block<T, true>{offsets.data(), first, size, data, length, is_large});
         else
-            f(offset_block<T, false>{offsets.data(), first, size, data, length});
+            f(offset_block<T, false>{offsets.data(), first, size, data, length, is_large});
     }
     return true;
 }
@@ -26985,6 +26999,12 @@ bool scatter_nd(offset_reader const& read, std::size_t from, std::size_t to, T* 
     std::size_t size, Slices const& slices, Reduce& reduce)
 {
     return kernel::for_each_block(read, from, to, data, size, [&](auto const& block) {
+        if constexpr (std::is_pointer_v<Values>)
+            if (block.is_large && size <= tuning::max_small_slice) {
+                std::size_t const next = block.first + block.size;
+                std::size_t const count = (std::min)(tuning::offsets_per_block, to - next);
+                kernel::prefetch_next_block(values + next * size, count * size * sizeof(T));
+            }
         kernel::with_reduction<T>(reduce, [&]<class Function>(Function& function) {
             auto updates = block;
             updates.is_only_written = std::is_same_v<std::remove_const_t<Function>, reduce_none_t>;

@@ -107,6 +107,13 @@ TEST_CASE("more updates than a block holds")
     check_random_case<xt::xarray<double>>({3, 2, 2, 5}, {200}, 3);
 }
 
+TEST_CASE("data that is larger than a core's caches")
+{
+    static_assert(800'000 * sizeof(double) > tuning::prefetched_data_bytes);
+    check_random_case<xt::xarray<double>>({800'000}, {1300}, 1);
+    check_random_case<xt::xarray<double>>({200'000, 4}, {600}, 1);
+}
+
 TEST_CASE_TEMPLATE("indices of any integer type", Index, std::int8_t, std::uint8_t, std::int16_t,
     std::int32_t, std::uint32_t, std::int64_t, std::uint64_t)
 {

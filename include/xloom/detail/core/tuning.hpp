@@ -56,6 +56,10 @@ constexpr std::size_t prefetch_distance(std::size_t slice_size)
     return slice_size <= max_small_slice ? 32 : 16;
 }
 
+/// The minimum size in bytes of data of which single items are prefetched: it exceeds a core's L2 cache, and
+/// its share of L3 in part.
+inline constexpr std::size_t prefetched_data_bytes = std::size_t{6} << 20;
+
 /// The minimum number of elements of short sequences beside each other that are scanned in vectors, where the
 /// last vector is masked, and where its neighbours are scanned one by one.
 inline constexpr std::size_t elements_in_masked_vectors = 64;

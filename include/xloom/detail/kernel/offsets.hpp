@@ -179,6 +179,14 @@ bool read_offsets(void const* tuples, std::size_t from, std::size_t count, strid
 
 } // namespace detail
 
+/// Prefetches contiguous operands of the next block: where they are read block by block, what hardware
+/// prefetches ends with each of them.
+inline void prefetch_next_block(void const* operands, std::size_t bytes)
+{
+    for (std::size_t at = 0; at < bytes; at += cache_line)
+        prefetch_to_read<2>(static_cast<std::byte const*>(operands) + at);
+}
+
 /// A reader of the offsets of index tuples, which must outlive it.
 class offset_reader {
 public:
@@ -204,6 +212,8 @@ public:
 
     std::size_t count() const { return count_; }
     bool may_drop() const { return rule_ == bounds::drop; }
+    /// Returns the number of slices that a tuple may name.
+    std::size_t slices() const { return element_count(axes_.dims); }
 
     /// Writes the offsets of `count` tuples, beginning at position `from`. Returns false and writes nothing
     /// if the rule is bounds::check and one of their indices is out of range.
@@ -233,14 +243,12 @@ public:
         return offset;
     }
 
-    /// Prefetches `count` tuples, beginning at position `from`: where tuples are read block by block, what
-    /// hardware prefetches ends with each of them.
+    /// Prefetches `count` tuples, beginning at position `from`.
     void prefetch(std::size_t from, std::size_t count) const
     {
         std::size_t const first = is_backward_ ? count_ - from - count : from;
-        auto const* const begin = static_cast<std::byte const*>(tuples_) + first * tuple_bytes_;
-        for (std::size_t at = 0; at < count * tuple_bytes_; at += cache_line)
-            prefetch_to_read<2>(begin + at);
+        prefetch_next_block(
+            static_cast<std::byte const*>(tuples_) + first * tuple_bytes_, count * tuple_bytes_);
     }
 
 private:
@@ -279,21 +287,22 @@ struct offset_block {
     std::size_t size;
     T* data;
     std::size_t length;           ///< of a slice
+    bool is_large = false;        ///< data: it is read from a cache that cores share, or from memory
     bool is_only_written = false; ///< what is done with a slice does not read it
 
     /// Calls f(offset, position) for each tuple that is not dropped, in order, and prefetches slices ahead of
-    /// it: out-of-order execution reaches past the work on an item to the next offsets, but not past that on
-    /// a slice; and stores to items that are not read wait for each other.
+    /// it: out-of-order execution reaches past the work on an item to the next offsets, far enough for L2,
+    /// but not past that on a slice; and stores to items that are not read wait for each other.
     template <class F>
     void for_each(F const& f) const
     {
-        bool const needs_none = length == 1 && !is_only_written;
-        std::size_t const ahead = needs_none ? size : (std::min)(tuning::prefetch_distance(length), size);
-        for (std::size_t i = 0; i < size - ahead; ++i) {
-            kernel::prefetch_slice(data, offsets[i + ahead], length);
-            visit(i, f);
-        }
-        for (std::size_t i = size - ahead; i < size; ++i)
+        std::size_t i = 0;
+        if (length != 1 || is_large || is_only_written)
+            for (std::size_t const ahead = tuning::prefetch_distance(length); i + ahead < size; ++i) {
+                kernel::prefetch_slice(data, offsets[i + ahead], length);
+                visit(i, f);
+            }
+        for (; i < size; ++i)
             visit(i, f);
     }
 
@@ -336,6 +345,7 @@ template <class T, class F>
 bool for_each_block(
     offset_reader const& read, std::size_t from, std::size_t to, T* data, std::size_t length, F const& f)
 {
+    bool const is_large = read.slices() * length * sizeof(T) >= tuning::prefetched_data_bytes;
     std::array<std::ptrdiff_t, tuning::offsets_per_block> offsets;
     for (std::size_t first = from; first < to; first += tuning::offsets_per_block) {
         std::size_t const size = (std::min)(tuning::offsets_per_block, to - first);
@@ -343,9 +353,9 @@ bool for_each_block(
             return false;
         read.prefetch(first + size, (std::min)(tuning::offsets_per_block, to - first - size));
         if (read.may_drop() && kernel::are_dropped(offsets.data(), size))
-            f(offset_block<T, true>{offsets.data(), first, size, data, length});
+            f(offset_block<T, true>{offsets.data(), first, size, data, length, is_large});
         else
-            f(offset_block<T, false>{offsets.data(), first, size, data, length});
+            f(offset_block<T, false>{offsets.data(), first, size, data, length, is_large});
     }
     return true;
 }

@@ -2,6 +2,7 @@
 // ScatterND over raw memory: updates of the slices at index tuples, those of one slice in order, and counts
 // of the updates of each slice where its first one is special.
 
+#include <algorithm>
 #include <cstddef>
 #include <type_traits>
 #include <utility>
@@ -192,6 +193,12 @@ bool scatter_nd(offset_reader const& read, std::size_t from, std::size_t to, T* 
     std::size_t size, Slices const& slices, Reduce& reduce)
 {
     return kernel::for_each_block(read, from, to, data, size, [&](auto const& block) {
+        if constexpr (std::is_pointer_v<Values>)
+            if (block.is_large && size <= tuning::max_small_slice) {
+                std::size_t const next = block.first + block.size;
+                std::size_t const count = (std::min)(tuning::offsets_per_block, to - next);
+                kernel::prefetch_next_block(values + next * size, count * size * sizeof(T));
+            }
         kernel::with_reduction<T>(reduce, [&]<class Function>(Function& function) {
             auto updates = block;
             updates.is_only_written = std::is_same_v<std::remove_const_t<Function>, reduce_none_t>;
