@@ -1,5 +1,6 @@
 #pragma once
-// mdspan: the standard library's, or where it has none a class with the members of [mdspan.mdspan].
+// mdspan: the standard library's, or where it has none Kokkos', or else a class with the members of
+// [mdspan.mdspan].
 
 #include <array>
 #include <cstddef>
@@ -7,19 +8,28 @@
 #if __has_include(<mdspan>)
 #include <mdspan>
 #endif
+#ifdef __cpp_lib_mdspan
+#define XLOOM_TEST_MDSPAN std
+#elif __has_include(<mdspan/mdspan.hpp>)
+#include <mdspan/mdspan.hpp>
+#define XLOOM_TEST_MDSPAN Kokkos
+#endif
 
 namespace support {
 
-#ifdef __cpp_lib_mdspan
+#ifdef XLOOM_TEST_MDSPAN
+
+namespace library = XLOOM_TEST_MDSPAN;
 
 template <class T, std::size_t Rank>
-using mdspan = std::mdspan<T, std::dextents<std::size_t, Rank>, std::layout_stride>;
+using mdspan = library::mdspan<T, library::dextents<std::size_t, Rank>, library::layout_stride>;
 
 template <class T, std::size_t Rank>
 mdspan<T, Rank> make_mdspan(
     T* data, std::array<std::size_t, Rank> const& dims, std::array<std::size_t, Rank> const& strides)
 {
-    return {data, std::layout_stride::mapping(std::dextents<std::size_t, Rank>(dims), strides)};
+    using extents = library::dextents<std::size_t, Rank>;
+    return {data, library::layout_stride::mapping<extents>(extents(dims), strides)};
 }
 
 #else
