@@ -1266,6 +1266,18 @@ constexpr bool is_axis(std::int64_t axis, std::size_t rank) noexcept
     return -r <= axis && axis < r;
 }
 
+namespace detail {
+
+/// Throws shape_error for axes that tensors do not have; `facts` name both.
+template <class... Facts>
+[[noreturn]] void fail_axis(std::string_view op, Facts const&... facts)
+{
+    fail<shape_error>(op, ": an axis of a tensor of rank r must be in [-r, r - 1], but ", facts...,
+        ". Name an axis that the tensor has.");
+}
+
+} // namespace detail
+
 /// Returns the axis counted from the front. Requires is_axis(axis, rank).
 constexpr std::size_t wrap_axis(std::int64_t axis, std::size_t rank) noexcept
 {
@@ -2788,8 +2800,7 @@ constexpr std::size_t check_axis_option(
     std::string_view op, std::string_view operand, shape const& dims, std::int64_t axis)
 {
     if (!is_axis(axis, dims.size()))
-        fail<shape_error>(op, ": an axis of a tensor of rank r must be in [-r, r - 1], but options.axis is ",
-            axis, " and ", operand, " has the shape ", dims, ". Name an axis that the tensor has.");
+        fail_axis(op, "options.axis is ", axis, " and ", operand, " has the shape ", dims);
     return wrap_axis(axis, dims.size());
 }
 
@@ -3418,13 +3429,10 @@ constexpr void check_time_axes(std::string_view op, std::string_view name, std::
                 [&](fact_list& wrong, std::size_t i) { wrong.add(name, "[", i, "] has rank 0"); }),
             ". Give it an axis for the iterations.");
     if (!are_all_right(operands.size(), is_in_range))
-        fail<shape_error>(op, ": an axis of a tensor of rank r must be in [-r, r - 1], but ",
-            facts_of_wrong(operands.size(), is_in_range,
-                [&](fact_list& wrong, std::size_t i) {
-                    wrong.add(option, "[", i, "] is ", axis_option(list, i), " for ", name, "[", i,
-                        "] of the shape ", operands[i]);
-                }),
-            ". Name an axis that the tensor has.");
+        fail_axis(op, facts_of_wrong(operands.size(), is_in_range, [&](fact_list& wrong, std::size_t i) {
+            wrong.add(option, "[", i, "] is ", axis_option(list, i), " for ", name, "[", i, "] of the shape ",
+                operands[i]);
+        }));
 }
 
 /// Returns the length of an operand along its time axis, which exists.
@@ -3564,14 +3572,11 @@ XLOOM_NOINLINE constexpr void check_output_axes(
         return is_axis(axis_option(list, i), stacked_rank(element_ranks[i]));
     };
     if (!are_all_right(element_ranks.size(), is_in_range))
-        fail<shape_error>(op, ": an axis of a tensor of rank r must be in [-r, r - 1], but ",
-            facts_of_wrong(element_ranks.size(), is_in_range,
-                [&](fact_list& wrong, std::size_t i) {
-                    wrong.add("scan_output_axes[", i, "] is ", axis_option(list, i), " for scan_outputs[", i,
-                        "] of rank ", element_ranks[i] == dynamic_rank ? "at most " : "",
-                        stacked_rank(element_ranks[i]));
-                }),
-            ". Name an axis that the tensor has.");
+        fail_axis(op, facts_of_wrong(element_ranks.size(), is_in_range, [&](fact_list& wrong, std::size_t i) {
+            wrong.add("scan_output_axes[", i, "] is ", axis_option(list, i), " for scan_outputs[", i,
+                "] of rank ", element_ranks[i] == dynamic_rank ? "at most " : "",
+                stacked_rank(element_ranks[i]));
+        }));
 }
 
 /// Returns the shape of an output that stacks `length` elements along options.scan_output_axes[i].
@@ -3586,9 +3591,8 @@ constexpr shape stacked_shape(std::string_view op, std::size_t i, shape const& e
         fail<shape_error>(op, ": a tensor may have at most ", max_rank, " axes (max_rank), but scan_outputs[",
             i, "] would stack elements of the shape ", element, ". Return elements of a lower rank.");
     if (!is_axis(axis, rank))
-        fail<shape_error>(op, ": an axis of a tensor of rank r must be in [-r, r - 1], but scan_output_axes[",
-            i, "] is ", axis, " for scan_outputs[", i, "] of rank ", rank, ", with elements of the shape ",
-            element, ". Name an axis that the tensor has.");
+        fail_axis(op, "scan_output_axes[", i, "] is ", axis, " for scan_outputs[", i, "] of rank ", rank,
+            ", with elements of the shape ", element);
     shape const dims = insert_axis(element, wrap_axis(axis, rank), length);
     if (!has_strides(dims, item_bytes))
         fail<shape_error>(op, ": the size of a result must fit in memory, but scan_outputs[", i,
@@ -41178,9 +41182,7 @@ namespace detail {
 constexpr void check_axis(std::string_view function, partial_type const& data, std::int64_t axis)
 {
     if (data.shape().has_rank() && !is_axis(axis, data.shape().rank()))
-        fail<shape_error>("xloom::", function,
-            ": an axis of a tensor of rank r must be in [-r, r - 1], but axis is ", axis, " and data is ",
-            data, ". Name an axis that the tensor has.");
+        fail_axis(concat("xloom::", function), "axis is ", axis, " and data is ", data);
 }
 
 /// True if ScatterND and ScatterElements, which have the same versions, have this reduction at this opset.

@@ -21,9 +21,7 @@ namespace detail {
 constexpr void check_axis(std::string_view function, partial_type const& data, std::int64_t axis)
 {
     if (data.shape().has_rank() && !is_axis(axis, data.shape().rank()))
-        fail<shape_error>("xloom::", function,
-            ": an axis of a tensor of rank r must be in [-r, r - 1], but axis is ", axis, " and data is ",
-            data, ". Name an axis that the tensor has.");
+        fail_axis(concat("xloom::", function), "axis is ", axis, " and data is ", data);
 }
 
 /// True if ScatterND and ScatterElements, which have the same versions, have this reduction at this opset.

@@ -83,13 +83,10 @@ constexpr void check_time_axes(std::string_view op, std::string_view name, std::
                 [&](fact_list& wrong, std::size_t i) { wrong.add(name, "[", i, "] has rank 0"); }),
             ". Give it an axis for the iterations.");
     if (!are_all_right(operands.size(), is_in_range))
-        fail<shape_error>(op, ": an axis of a tensor of rank r must be in [-r, r - 1], but ",
-            facts_of_wrong(operands.size(), is_in_range,
-                [&](fact_list& wrong, std::size_t i) {
-                    wrong.add(option, "[", i, "] is ", axis_option(list, i), " for ", name, "[", i,
-                        "] of the shape ", operands[i]);
-                }),
-            ". Name an axis that the tensor has.");
+        fail_axis(op, facts_of_wrong(operands.size(), is_in_range, [&](fact_list& wrong, std::size_t i) {
+            wrong.add(option, "[", i, "] is ", axis_option(list, i), " for ", name, "[", i, "] of the shape ",
+                operands[i]);
+        }));
 }
 
 /// Returns the length of an operand along its time axis, which exists.
@@ -229,14 +226,11 @@ XLOOM_NOINLINE constexpr void check_output_axes(
         return is_axis(axis_option(list, i), stacked_rank(element_ranks[i]));
     };
     if (!are_all_right(element_ranks.size(), is_in_range))
-        fail<shape_error>(op, ": an axis of a tensor of rank r must be in [-r, r - 1], but ",
-            facts_of_wrong(element_ranks.size(), is_in_range,
-                [&](fact_list& wrong, std::size_t i) {
-                    wrong.add("scan_output_axes[", i, "] is ", axis_option(list, i), " for scan_outputs[", i,
-                        "] of rank ", element_ranks[i] == dynamic_rank ? "at most " : "",
-                        stacked_rank(element_ranks[i]));
-                }),
-            ". Name an axis that the tensor has.");
+        fail_axis(op, facts_of_wrong(element_ranks.size(), is_in_range, [&](fact_list& wrong, std::size_t i) {
+            wrong.add("scan_output_axes[", i, "] is ", axis_option(list, i), " for scan_outputs[", i,
+                "] of rank ", element_ranks[i] == dynamic_rank ? "at most " : "",
+                stacked_rank(element_ranks[i]));
+        }));
 }
 
 /// Returns the shape of an output that stacks `length` elements along options.scan_output_axes[i].
@@ -251,9 +245,8 @@ constexpr shape stacked_shape(std::string_view op, std::size_t i, shape const& e
         fail<shape_error>(op, ": a tensor may have at most ", max_rank, " axes (max_rank), but scan_outputs[",
             i, "] would stack elements of the shape ", element, ". Return elements of a lower rank.");
     if (!is_axis(axis, rank))
-        fail<shape_error>(op, ": an axis of a tensor of rank r must be in [-r, r - 1], but scan_output_axes[",
-            i, "] is ", axis, " for scan_outputs[", i, "] of rank ", rank, ", with elements of the shape ",
-            element, ". Name an axis that the tensor has.");
+        fail_axis(op, "scan_output_axes[", i, "] is ", axis, " for scan_outputs[", i, "] of rank ", rank,
+            ", with elements of the shape ", element);
     shape const dims = insert_axis(element, wrap_axis(axis, rank), length);
     if (!has_strides(dims, item_bytes))
         fail<shape_error>(op, ": the size of a result must fit in memory, but scan_outputs[", i,

@@ -38,8 +38,7 @@ constexpr std::size_t check_axis_option(
     std::string_view op, std::string_view operand, shape const& dims, std::int64_t axis)
 {
     if (!is_axis(axis, dims.size()))
-        fail<shape_error>(op, ": an axis of a tensor of rank r must be in [-r, r - 1], but options.axis is ",
-            axis, " and ", operand, " has the shape ", dims, ". Name an axis that the tensor has.");
+        fail_axis(op, "options.axis is ", axis, " and ", operand, " has the shape ", dims);
     return wrap_axis(axis, dims.size());
 }
 

@@ -51,6 +51,18 @@ constexpr bool is_axis(std::int64_t axis, std::size_t rank) noexcept
     return -r <= axis && axis < r;
 }
 
+namespace detail {
+
+/// Throws shape_error for axes that tensors do not have; `facts` name both.
+template <class... Facts>
+[[noreturn]] void fail_axis(std::string_view op, Facts const&... facts)
+{
+    fail<shape_error>(op, ": an axis of a tensor of rank r must be in [-r, r - 1], but ", facts...,
+        ". Name an axis that the tensor has.");
+}
+
+} // namespace detail
+
 /// Returns the axis counted from the front. Requires is_axis(axis, rank).
 constexpr std::size_t wrap_axis(std::int64_t axis, std::size_t rank) noexcept
 {
