@@ -30362,7 +30362,7 @@ struct compose {
     XLOOM_ALWAYS_INLINE affine_map<V> operator()(
         affine_map<V> const& first, affine_map<V> const& second) const
     {
-        return {reduce_mul(first.a, second.a), kernel::product_plus(second.a, first.b, second.b)};
+        return {reduce_mul(second.a, first.a), kernel::product_plus(second.a, first.b, second.b)};
     }
 
     /// True if a scan may begin with a value, and may have an element.
@@ -33206,7 +33206,7 @@ struct linear_recurrence_options {
 /// Options   axis (0; negative: from the back), reverse (false).
 /// Policy    serial, or one with threads (tbb_policy): results are bitwise equal to those of serial.
 /// Errors    before the first write: shape_error, overlap_error, std::bad_alloc.
-/// Order     that of associative_scan, with op((a, b), (c, d)) = (a c, c b + d). Every product and sum is
+/// Order     that of associative_scan, with op((a, b), (c, d)) = (c a, c b + d). Every product and sum is
 ///           rounded, on any processor; complex products by the textbook's formula. From the first element on
 ///           whose |a| exceeds 9/8 (float; else 2) or whose |b| exceeds 2^60 (double: 2^508), the rest of a
 ///           block of 256 elements is computed by the loop, and all of it if the state before it exceeds 2^60
@@ -33535,7 +33535,8 @@ void run_linear_recurrence_vjp(std::string_view op, A const& a, B const& b, H0 c
 ///
 /// Shapes    a, b, h0 as for linear_recurrence; h, its result, and ct_h as a. ct_a and ct_b as a, ct_h0 as
 ///           h0; for a number h0 a number, the sum over the sequences. Each may be omitted.
-/// Types     those of linear_recurrence. Complex numbers are not conjugated, as in jax.vjp.
+/// Types     those of linear_recurrence; products of user-defined scalars must commute. Complex numbers are
+///           not conjugated, as in jax.vjp.
 /// Options   axis (0), reverse (false): those of the recurrence.
 /// Policy    serial, or one with threads (tbb_policy): results are bitwise equal to those of serial.
 /// Errors    before the first write: shape_error, overlap_error, std::bad_alloc.

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
 
 #include <xloom/infer/versions.hpp>
 
@@ -163,6 +164,37 @@ TEST_CASE("LinearAttention, CausalConvWithState and TensorScatter: names, versio
     CHECK_THROWS_WITH_AS(operator_version(onnx_operator::linear_attention, 26),
         "xloom::operator_version: LinearAttention begins with opset 27, but opset is 26. Give a newer opset.",
         option_error);
+}
+
+/// An operator and the opsets of ONNX that changed it, in ascending order, then 0.
+struct changes {
+    onnx_operator op;
+    std::int64_t opsets[10];
+};
+
+constexpr changes history[] = {{onnx_operator::if_, {1, 11, 13, 16, 19, 21, 23, 24, 25}},
+    {onnx_operator::loop, {1, 11, 13, 16, 19, 21, 23, 24, 25}},
+    {onnx_operator::scan, {8, 9, 11, 16, 19, 21, 23, 24, 25}}, {onnx_operator::gather_nd, {11, 12, 13}},
+    {onnx_operator::gather_elements, {11, 13}}, {onnx_operator::scatter_nd, {11, 13, 16, 18}},
+    {onnx_operator::scatter_elements, {11, 13, 16, 18}}, {onnx_operator::cumsum, {11, 14}},
+    {onnx_operator::rnn, {1, 7, 14, 22}}, {onnx_operator::gru, {1, 3, 7, 14, 22}},
+    {onnx_operator::lstm, {1, 7, 14, 22}}, {onnx_operator::linear_attention, {27}},
+    {onnx_operator::causal_conv_with_state, {27}}, {onnx_operator::tensor_scatter, {24}}};
+
+TEST_CASE("operator_version: every operator at every opset")
+{
+    for (changes const& of : history) {
+        std::string const name(name_of(of.op));
+        CAPTURE(name);
+        std::size_t newest = 0;
+        CHECK_THROWS_AS(operator_version(of.op, of.opsets[0] - 1), option_error);
+        for (std::int64_t opset = of.opsets[0]; opset <= latest_opset + 1; ++opset) {
+            if (opset == of.opsets[newest + 1])
+                ++newest;
+            CAPTURE(opset);
+            CHECK(operator_version(of.op, opset) == of.opsets[newest]);
+        }
+    }
 }
 
 TEST_CASE("operator_version: before the first")

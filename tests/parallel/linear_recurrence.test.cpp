@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <complex>
+#include <cstdint>
 #include <initializer_list>
 #include <limits>
 #include <optional>
@@ -20,6 +21,33 @@
 #include "support/xtensor_extras.hpp"
 
 namespace linear_recurrence_test {
+
+/// 2x2 matrices of integers modulo 2^32.
+struct matrix {
+    std::array<std::uint32_t, 4> entries{};
+
+    matrix() = default;
+    explicit matrix(std::size_t n)
+        : matrix(static_cast<std::uint32_t>(n), 0, 0, static_cast<std::uint32_t>(n))
+    {}
+    matrix(std::uint32_t p, std::uint32_t q, std::uint32_t r, std::uint32_t s) : entries{p, q, r, s} {}
+
+    friend matrix operator*(matrix const& a, matrix const& b)
+    {
+        auto const& [p, q, r, s] = a.entries;
+        auto const& [t, u, v, w] = b.entries;
+        return {p * t + q * v, p * u + q * w, r * t + s * v, r * u + s * w};
+    }
+    friend matrix operator+(matrix const& a, matrix const& b)
+    {
+        matrix sum;
+        for (std::size_t i = 0; i < 4; ++i)
+            sum.entries[i] = a.entries[i] + b.entries[i];
+        return sum;
+    }
+    friend matrix operator/(matrix const& a, matrix const&) { return a; } // required, but not called
+    bool operator==(matrix const&) const = default;
+};
 
 namespace {
 
@@ -256,6 +284,25 @@ TEST_CASE("linear_recurrence: complex numbers, storage floats, one number as h0,
     CHECK(static_cast<float>(h(1)) == 1.5f);
     xt::xtensor<double, 2> const ones = xt::ones<double>({3, 2});
     CHECK(xloom::linear_recurrence(2.0 * ones, ones, 0.0) == xt::xtensor<double, 2>{{1, 1}, {3, 3}, {7, 7}});
+}
+
+TEST_CASE("linear_recurrence: scalars of a user, whose products depend on the order")
+{
+    xt::xtensor<matrix, 2> a = xt::xtensor<matrix, 2>::from_shape({700, 3}), b = a, expected = a;
+    std::uint32_t next = 1;
+    for (auto* const operand : {&a, &b})
+        for (matrix& item : *operand)
+            for (std::uint32_t& entry : item.entries)
+                entry = next = next * 1664525u + 1013904223u;
+    xt::xtensor<matrix, 1> const h0 = xt::view(b, 5);
+    for (std::size_t t = 0; t < 700; ++t)
+        for (std::size_t j = 0; j < 3; ++j)
+            expected(t, j) = a(t, j) * (t == 0 ? h0(j) : expected(t - 1, j)) + b(t, j);
+    CHECK(xloom::linear_recurrence(a, b, h0) == expected);
+    CHECK(xloom::linear_recurrence(a, b, h0, {}, xloom::thread_policy(3)) == expected);
+    xt::xtensor<matrix, 1> const a_0 = xt::view(a, xt::all(), 0), b_0 = xt::view(b, xt::all(), 0);
+    CHECK(xloom::linear_recurrence(a_0, b_0, h0(0), {}, xloom::thread_policy(3)) ==
+          xt::view(expected, xt::all(), 0));
 }
 
 TEST_CASE_TEMPLATE("linear_recurrence: states that decay end at 0", T, float, double)

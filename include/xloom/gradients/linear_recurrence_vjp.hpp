@@ -287,7 +287,8 @@ void run_linear_recurrence_vjp(std::string_view op, A const& a, B const& b, H0 c
 ///
 /// Shapes    a, b, h0 as for linear_recurrence; h, its result, and ct_h as a. ct_a and ct_b as a, ct_h0 as
 ///           h0; for a number h0 a number, the sum over the sequences. Each may be omitted.
-/// Types     those of linear_recurrence. Complex numbers are not conjugated, as in jax.vjp.
+/// Types     those of linear_recurrence; products of user-defined scalars must commute. Complex numbers are
+///           not conjugated, as in jax.vjp.
 /// Options   axis (0), reverse (false): those of the recurrence.
 /// Policy    serial, or one with threads (tbb_policy): results are bitwise equal to those of serial.
 /// Errors    before the first write: shape_error, overlap_error, std::bad_alloc.

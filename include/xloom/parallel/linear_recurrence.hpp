@@ -33,7 +33,7 @@ struct linear_recurrence_options {
 /// Options   axis (0; negative: from the back), reverse (false).
 /// Policy    serial, or one with threads (tbb_policy): results are bitwise equal to those of serial.
 /// Errors    before the first write: shape_error, overlap_error, std::bad_alloc.
-/// Order     that of associative_scan, with op((a, b), (c, d)) = (a c, c b + d). Every product and sum is
+/// Order     that of associative_scan, with op((a, b), (c, d)) = (c a, c b + d). Every product and sum is
 ///           rounded, on any processor; complex products by the textbook's formula. From the first element on
 ///           whose |a| exceeds 9/8 (float; else 2) or whose |b| exceeds 2^60 (double: 2^508), the rest of a
 ///           block of 256 elements is computed by the loop, and all of it if the state before it exceeds 2^60

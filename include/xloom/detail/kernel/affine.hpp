@@ -62,7 +62,7 @@ struct compose {
     XLOOM_ALWAYS_INLINE affine_map<V> operator()(
         affine_map<V> const& first, affine_map<V> const& second) const
     {
-        return {reduce_mul(first.a, second.a), kernel::product_plus(second.a, first.b, second.b)};
+        return {reduce_mul(second.a, first.a), kernel::product_plus(second.a, first.b, second.b)};
     }
 
     /// True if a scan may begin with a value, and may have an element.
