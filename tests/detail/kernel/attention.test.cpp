@@ -171,8 +171,10 @@ TEST_CASE_TEMPLATE("keys beyond their limit are left as they are", T, float, dou
                 for (T const other : {T(1), T(-1)})
                     for (std::size_t const place : {std::size_t{0}, std::size_t{4}}) {
                         attention_case<T> in(3, 5);
-                        in.fill([&](std::size_t m,
-                                    std::size_t a) { return m == 2 && a == place ? sign * key : T(0.5); },
+                        in.fill(
+                            [&](std::size_t m, std::size_t a) {
+                                return m == place / 2 && a == place ? sign * key : T(0.5);
+                            },
                             [&](std::size_t) { return other * query; },
                             [](std::size_t a) { return T(0.5) + static_cast<T>(a); });
                         auto const found = scores_of(in);
