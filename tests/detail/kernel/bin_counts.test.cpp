@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <random>
 #include <vector>
@@ -65,6 +66,8 @@ TEST_CASE("negative and too large integers")
     CHECK_FALSE(bin_counts<>(6).add(x.data(), 3));
     std::vector<std::int64_t> const negative = {0, -1};
     CHECK_FALSE(bin_counts<>().add(negative.data(), 2));
+    std::ptrdiff_t const beyond_memory = PTRDIFF_MAX / 8; // as a last bin: counts have 8 bytes
+    CHECK_FALSE(bin_counts<>().add(&beyond_memory, 1));
     CHECK(counts_of(bin_counts<>()).empty());
 }
 
