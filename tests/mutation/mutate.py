@@ -24,6 +24,7 @@ BUILD = ROOT / "build" / "mutation"
 SOURCE = BUILD / "source"
 PROGRAM = BUILD / "tests" / "tests" / "xloom_tests"
 TRIED = BUILD / "tried.tsv"
+REACHED = BUILD / "reached.json"
 SURVIVORS = ROOT / "tests" / "mutation" / "survivors.tsv"
 FOLDERS = ["infer", "detail/kernel"]
 MEMORY_MB = 4096
@@ -41,7 +42,7 @@ def choose(mutants, sample, seed):
 class Outcome:
     """Of tests that were built and run."""
     PASSED, FAILED, CONSTANT, ENDLESS = "passed", "failed", "failed in a constant expression", "did not end"
-    NO_PROGRAM, NOT_REACHED = "no program", "not reached"
+    NO_PROGRAM, NOT_REACHED, NOT_COMPILED = "no program", "not reached", "not compiled"
     NOTICED = (FAILED, CONSTANT, ENDLESS)
     UNNOTICED = (PASSED, NOT_REACHED)
 
@@ -107,10 +108,9 @@ class Tests:
     def __init__(self, mutants, jobs):
         listed = subprocess.run(["ctest", "--test-dir", BUILD / "tests", "--show-only=json-v1"], stdout=subprocess.PIPE, check=True).stdout
         files = [test["name"] for test in json.loads(listed)["tests"] if test.get("command", [""])[0] == str(PROGRAM)]
-        self.seconds = {}
         with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
             self.cases = [Case(file, n + 1) for file, count in zip(files, pool.map(count_cases, files)) for n in range(count)]
-            reached = dict(zip(self.cases, pool.map(self.reached_by, self.cases)))
+            reached, self.seconds = self.read_reached() or self.find_reached(pool)
         self.reaching = collections.defaultdict(list)  # cases by change
         self.reached = collections.defaultdict(collections.Counter)  # changes by header and test file
         header_of = {mutant.id: mutant.file for mutant in mutants}
@@ -120,19 +120,35 @@ class Tests:
                 self.reached[header_of[id]][case.file] += 1
         self.noticed = collections.Counter()  # changes by header and case
         self.unchanged = {}  # digests of test files' objects
+        self.compiled = find_compiled(sorted({mutant.file for mutant in mutants}))
+
+    def read_reached(self):
+        """What an earlier run of the same program found."""
+        found = json.loads(REACHED.read_text()) if REACHED.exists() else {}
+        if found.get("program") != digest_of(PROGRAM):
+            return None
+        return dict(zip(self.cases, found["reached"])), dict(zip(self.cases, found["seconds"]))
+
+    def find_reached(self, pool):
+        reached, seconds = zip(*pool.map(self.reached_by, self.cases))
+        REACHED.write_text(json.dumps({"program": digest_of(PROGRAM), "reached": reached, "seconds": seconds}))
+        return dict(zip(self.cases, reached)), dict(zip(self.cases, seconds))
 
     def reached_by(self, case):
+        """The changes, and the seconds that it takes."""
         with tempfile.NamedTemporaryFile(dir=BUILD, mode="r") as file:
-            outcome, self.seconds[case] = run_limited(case.command(PROGRAM), 600, XLOOM_REACHED=file.name)
+            outcome, seconds = run_limited(case.command(PROGRAM), 600, XLOOM_REACHED=file.name)
             if outcome != Outcome.PASSED:
                 raise SystemExit(f"test case {case} does not pass without a change: {outcome}")
-            return [int(line) for line in file]
+            return [int(line) for line in file], seconds
 
     def run(self, program, case, mutant):
         return run_limited(case.command(program), 10 + 10 * self.seconds[case], XLOOM_MUTANT=str(mutant.id))[0]
 
     def look_for(self, mutant, limit):
         """The outcome within as many seconds of tests, and the test case that decided it."""
+        if mutant.id not in self.compiled:
+            return Outcome.NOT_COMPILED, ""
         if mutant.id not in self.reaching:
             return self.look_for_in_constants(mutant)
         seconds = 0
@@ -182,8 +198,16 @@ def compiler():
     return words[:words.index("-o")]
 
 
+def find_compiled(headers):
+    """The changes that the preprocessor leaves in: others are of another processor's code."""
+    text = "".join(f"#include <xloom/{header}.hpp>\n" for header in headers)
+    printed = subprocess.run([*compiler(), "-E", "-P", "-x", "c++", "-"], input=text, stdout=subprocess.PIPE, text=True, check=True).stdout
+    switches = re.findall(r"mutation::(\w+)<(\d+)>", printed)
+    return {int(id) + of_one for name, id in switches for of_one in range(2 if name == "one" else 1)}
+
+
 def digest_of(path):
-    return hashlib.sha256(pathlib.Path(path).read_bytes()).digest()
+    return hashlib.sha256(pathlib.Path(path).read_bytes()).hexdigest()
 
 
 def compile_test(name, id, to):
@@ -232,7 +256,8 @@ def summary(results, reasons, is_sample):
         missed = sum(mutant.file.startswith(folder + "/") for mutant in unanswered)
         print(f"{folder}: {len(outcomes)} changes, {noticed} noticed ({noticed / (noticed + unnoticed):.1%}), {unnoticed} not "
               f"({outcomes.count(Outcome.NOT_REACHED)} of these not reached), {unnoticed - missed} of these answered "
-              f"({noticed / max(noticed + missed, 1):.1%} of the others noticed), {outcomes.count(Outcome.NO_PROGRAM)} without a program")
+              f"({noticed / max(noticed + missed, 1):.1%} of the others noticed), {outcomes.count(Outcome.NO_PROGRAM)} without a program, "
+              f"{outcomes.count(Outcome.NOT_COMPILED)} of another processor's code")
     for mutant in unanswered:
         print(f"no answer to {mutant}")
     for file, before, after in untrue:
