@@ -14,7 +14,7 @@ SWAPS = {"==": "!=", "!=": "==", "<": "<=", "<=": "<", ">": ">=", ">=": ">", "+"
 BOTH_SPACED = {"<", ">", "+", "-", "*", "/", "%", "&&"}  # otherwise template brackets, signs, pointers and references: clang-format sees to it
 WORDS = {"true": "false", "false": "true"}
 DECIDES = {"==", "!=", "<", "<=", ">", ">=", "&&", "||", "!"}  # a condition with one of them is negated by changing that
-SPEED_ONLY = re.compile(r"(__builtin_)?prefetch\w*|products")  # functions
+SPEED_ONLY = re.compile(r"(__builtin_)?prefetch\w*|products|XLOOM_UNROLL")  # functions
 OPENING, CLOSING = ("(", "[", "{", "<"), (")", "]", "}", ">")
 BOUNDS = {"=", "return", "else", ",", ";", ":", "?", "<<", "+=", "&=", "|="}  # of the operands of ||, && and ?
 
@@ -71,7 +71,7 @@ class Header:
 
     def find_fixed(self):
         """Tokens of what only the compiler reads: template heads, constraints, static_assert, if constexpr, names for types; and of what decides
-        speed only: prefetches, and the products by which work is shared out."""
+        speed only: prefetches, unrolling, and the products by which work is shared out."""
         fixed = set()
         for i, (kind, token, start) in enumerate(self.tokens):
             if kind != "word":
