@@ -150,7 +150,7 @@ class Tests:
         if mutant.id not in self.compiled:
             return Outcome.NOT_COMPILED, ""
         if mutant.id not in self.reaching:
-            return self.look_for_in_constants(mutant)
+            return self.look_for_in_constants(mutant, limit)
         seconds = 0
         for case in sorted(self.reaching[mutant.id], key=lambda case: self.seconds[case] / (1 + self.noticed[mutant.file, case])):
             outcome = self.run(PROGRAM, case, mutant)
@@ -162,9 +162,10 @@ class Tests:
                 break
         return Outcome.PASSED, ""
 
-    def look_for_in_constants(self, mutant):
+    def look_for_in_constants(self, mutant, limit):
         """Compiles the tests that reach most of a change's header, with the change in constant expressions."""
         result = Outcome.NOT_REACHED, ""
+        seconds = 0
         with tempfile.TemporaryDirectory(dir=BUILD) as scratch:
             for file, _ in self.reached[mutant.file].most_common(4):
                 built = compile_test(file, mutant.id, f"{scratch}/changed.o")
@@ -178,11 +179,14 @@ class Tests:
                     continue
                 main = BUILD / "tests" / "tests" / "CMakeFiles" / "xloom_tests.dir" / "main.cpp.o"
                 subprocess.run([*compiler(), "-fuse-ld=lld", main, f"{scratch}/changed.o", "-ltbb", "-ladolc", "-o", f"{scratch}/test"], check=True)
-                for case in (case for case in self.cases if case.file == file):
+                result = Outcome.PASSED, ""
+                for case in sorted((case for case in self.cases if case.file == file), key=self.seconds.get):
                     outcome = self.run(f"{scratch}/test", case, mutant)
                     if outcome != Outcome.PASSED:
                         return outcome, case
-                result = Outcome.PASSED, ""
+                    seconds += self.seconds[case]
+                    if seconds > limit:
+                        return result
         return result
 
 
