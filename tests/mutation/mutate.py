@@ -71,7 +71,7 @@ def write_source(headers, mutants):
 
 def build_tests():
     subprocess.run(["cmake", "--preset", "clang-debug", "-S", SOURCE, "-B", BUILD / "tests", "-DCMAKE_EXPORT_COMPILE_COMMANDS=ON",
-                    "-DCMAKE_CXX_FLAGS=-fsanitize=address,undefined -fno-sanitize-recover=all -w -Wno-c++11-narrowing"], cwd=SOURCE, check=True)
+                    "-DCMAKE_CXX_FLAGS=-march=x86-64-v3 -fsanitize=address,undefined -fno-sanitize-recover=all -w -Wno-c++11-narrowing"], cwd=SOURCE, check=True)
     subprocess.run(["cmake", "--build", BUILD / "tests", "--target", "xloom_tests"], check=True)
 
 
