@@ -14,6 +14,7 @@ SWAPS = {"==": "!=", "!=": "==", "<": "<=", "<=": "<", ">": ">=", ">=": ">", "+"
 BOTH_SPACED = {"<", ">", "+", "-", "*", "/", "%", "&&"}  # otherwise template brackets, signs, pointers and references: clang-format sees to it
 WORDS = {"true": "false", "false": "true"}
 DECIDES = {"==", "!=", "<", "<=", ">", ">=", "&&", "||", "!"}  # a condition with one of them is negated by changing that
+CONSTANT = re.compile(r"static_assert|noexcept|requires|sizeof|decltype|__builtin_shufflevector|_mm\d*_(extract|insert)\w*")  # in brackets
 SPEED_ONLY = re.compile(r"(__builtin_)?prefetch\w*|products|XLOOM_UNROLL")  # functions
 OPENING, CLOSING = ("(", "[", "{", "<"), (")", "]", "}", ">")
 BOUNDS = {"=", "return", "else", ",", ";", ":", "?", "<<", "+=", "&=", "|="}  # of the operands of ||, && and ?
@@ -77,7 +78,7 @@ class Header:
             if kind != "word":
                 continue
             last = i
-            if token in ("static_assert", "noexcept", "requires", "sizeof", "decltype", "__builtin_shufflevector") and self.is_sign(i + 1, "("):
+            if CONSTANT.fullmatch(token) and self.is_sign(i + 1, "("):
                 last = self.closing(i + 1)
             elif token == "requires":  # a clause without brackets has lines of its own
                 end = re.compile(r"(?<!&&)(?<!\|\|)\n").search(self.text, start).start()
