@@ -288,14 +288,15 @@ TEST_CASE("linear_recurrence: complex numbers, storage floats, one number as h0,
 
 TEST_CASE("linear_recurrence: scalars of a user, whose products depend on the order")
 {
-    xt::xtensor<matrix, 2> a = xt::xtensor<matrix, 2>::from_shape({700, 3}), b = a, expected = a;
+    constexpr std::size_t steps = 4000; // enough for three threads
+    xt::xtensor<matrix, 2> a = xt::xtensor<matrix, 2>::from_shape({steps, 3}), b = a, expected = a;
     std::uint32_t next = 1;
     for (auto* const operand : {&a, &b})
         for (matrix& item : *operand)
             for (std::uint32_t& entry : item.entries)
                 entry = next = next * 1664525u + 1013904223u;
     xt::xtensor<matrix, 1> const h0 = xt::view(b, 5);
-    for (std::size_t t = 0; t < 700; ++t)
+    for (std::size_t t = 0; t < steps; ++t)
         for (std::size_t j = 0; j < 3; ++j)
             expected(t, j) = a(t, j) * (t == 0 ? h0(j) : expected(t - 1, j)) + b(t, j);
     CHECK(xloom::linear_recurrence(a, b, h0) == expected);
