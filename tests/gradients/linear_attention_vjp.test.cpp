@@ -259,4 +259,22 @@ TEST_CASE("linear_attention_vjp_into: errors, before anything is written")
     CHECK(heads == xt::ones<double>({1, 2, 1}));
 }
 
+TEST_CASE("linear_attention_vjp_into: sequences of every length beside a longer one")
+{
+    for (std::size_t const T : std::initializer_list<std::size_t>{5, 10, 17}) { // in a block more than T - 1
+        attention_dims const dims{T, T, 2, 1, 8, 9};
+        for (update_rule const rule : {update_rule::linear, update_rule::gated_delta}) {
+            auto operands = random_attention(dims, rule, with_past_state, 71);
+            for (std::size_t length = T; length > 0; --length)
+                operands.lengths.push_back(length);
+            auto const cotangents = random_cotangents(dims, 72);
+            auto const expected = expected_gradients(operands, dims, cotangents);
+            auto const found =
+                found_gradients<double>(operands, dims, rule, with_past_state | with_lengths, cotangents);
+            for (std::size_t i = 0; i < expected.size(); ++i)
+                check_close(found[i], expected[i], 1e-13);
+        }
+    }
+}
+
 } // namespace linear_attention_vjp_test

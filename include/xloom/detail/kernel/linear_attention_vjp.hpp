@@ -42,7 +42,8 @@ public:
           tokens_(head.keys, head.queries, block_, memory),
           row_(tokens_.width()),
           values_(whole_batches<T>(head.values)),
-          kept_(memory.take(head.tokens / block_ + 1, state_size())),
+          kept_(memory.take(
+              (std::max)(xloom::detail::ceil_div(head.tokens, block_), std::size_t{1}), state_size())),
           ct_state_(memory.take(state_size())),
           states_(memory.take(block_ + 1, saturated_product(head.keys, widest * width))),
           partial_(memory.take(4 * width, row_)),
