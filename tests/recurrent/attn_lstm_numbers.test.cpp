@@ -104,4 +104,25 @@ TEST_CASE("attn_lstm: the error at H = E = A = L = 512, S = 50 and T = 100 is at
     CHECK(error > 0);
 }
 
+// Keys of 10 and -10 make a sum of V and one of -V, whose terms all have one sign.
+TEST_CASE("attn_lstm: an alignment's relative error is at most 2^-21 sum |V|, for any number of units")
+{
+    for (std::size_t const A : {16u, 64u, 512u, 4096u})
+        for (double const sum : {10.0, 31.0, 42.0}) {
+            auto const v = static_cast<float>(sum / static_cast<double>(A));
+            double const exact_sum = static_cast<double>(v) * static_cast<double>(A);
+            xt::xtensor<float, 3> const X = {{{0}}}, W = xt::zeros<float>({1, 4, 2}),
+                                        R = xt::zeros<float>({1, 4, 1}), M = {{{10}, {-10}}};
+            xt::xtensor<float, 3> const MW(std::array<std::size_t, 3>{1, 1, A}, 1.0f), QW(MW.shape(), 0.0f);
+            xt::xtensor<float, 2> const V(std::array<std::size_t, 2>{1, A}, v);
+            xt::xtensor<float, 3> alignment = {{{0, 0}}};
+            attn_lstm_weights<float> const weights({.W = W, .R = R, .QW = QW, .MW = MW, .V = V});
+            attn_lstm_into(X, weights, {.M = M}, {.Y_alignment = alignment});
+            double const expected = 1 / (1 + std::exp(2 * exact_sum * std::tanh(10.0)));
+            CAPTURE(A);
+            CAPTURE(sum);
+            CHECK(std::abs(alignment(0, 0, 1) / expected - 1) <= std::ldexp(exact_sum, -21));
+        }
+}
+
 } // namespace attn_lstm_numbers_test

@@ -6,6 +6,7 @@
 // of a tanh. The cost is cancellation where key + query is near 0: the error of a float's score is 2^-24 sum
 // |V|, while that of a tanh would shrink with it. So exponentials are not used where sum |V| is large.
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 
@@ -63,23 +64,46 @@ void make_exponentials(T* query, std::size_t A) noexcept
 
 namespace detail {
 
+/// A sum whose rounding errors are added to it later (Kahan's summation).
+template <class V>
+struct compensated_sum {
+    V sum, lost;
+
+    void add(V const& value)
+    {
+        V const more = value - lost, total = sum + more;
+        lost = (total - sum) - more;
+        sum = total;
+    }
+};
+
 /// Computes scores[m] = start + sum_a term(key[m, a], query[a], V[a]) for `Keys` keys at once; f adds a term
-/// to a sum.
+/// to a sum. Sums of eight batches are added with compensation, so that errors do not grow with A.
 template <std::size_t Keys, class T, class F>
 XLOOM_FLATTEN void score_keys(T const* keys, std::size_t stride, T const* query, T const* V, std::size_t A,
     T* scores, T start, F const& f) noexcept
 {
-    batch_t<T> sums[Keys];
-    for (auto& sum : sums)
-        sum = batch_t<T>(T(0));
-    for (std::size_t a = 0; a < A; a += batch_size<T>) {
-        auto const q = load_batch(query + a), v = load_batch(V + a);
+    using V_t = batch_t<T>;
+    compensated_sum<V_t> totals[Keys];
+    for (auto& total : totals)
+        total = {V_t(T(0)), V_t(T(0))};
+    for (std::size_t begin = 0; begin < A; begin += 8 * batch_size<T>) {
+        V_t sums[Keys];
+        for (auto& sum : sums)
+            sum = V_t(T(0));
+        std::size_t const end = (std::min)(begin + 8 * batch_size<T>, A);
+        for (std::size_t a = begin; a < end; a += batch_size<T>) {
+            auto const q = load_batch(query + a), v = load_batch(V + a);
+            XLOOM_UNROLL(4)
+            for (std::size_t m = 0; m < Keys; ++m)
+                sums[m] = f(load_batch(keys + m * stride + a), q, v, sums[m]);
+        }
         XLOOM_UNROLL(4)
         for (std::size_t m = 0; m < Keys; ++m)
-            sums[m] = f(load_batch(keys + m * stride + a), q, v, sums[m]);
+            totals[m].add(sums[m]);
     }
     for (std::size_t m = 0; m < Keys; ++m)
-        scores[m] = start + sum_of<T>(sums[m]);
+        scores[m] = start + sum_of<T>(totals[m].sum);
 }
 
 template <class T, class F>
