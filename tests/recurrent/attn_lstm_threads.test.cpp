@@ -150,4 +150,16 @@ TEST_CASE("a workspace made for several threads serves them")
     }
 }
 
+TEST_CASE("no attention units, on several threads")
+{
+    std::mt19937 random(23);
+    auto const in = random_attn_lstm<float>(random, {3, 1, 2, 5}, {7, 4, 0, 3}, with_all, {.shortest = 2});
+    attn_lstm_tensors<float> const tensors(in);
+    attn_lstm_weights<float> const weights(tensors.constants());
+    auto const like = shapes_of_outputs(in);
+    attn_lstm_places<float> places(like, placement::row_major, all_outputs);
+    attn_lstm_into(bahdanau(), tensors.X, weights, tensors.start(), places.outputs(), threads_policy(2));
+    CHECK(have_same_bits(places.arrays(), call_attn_lstm(tensors, weights, like)));
+}
+
 } // namespace attn_lstm_threads_test

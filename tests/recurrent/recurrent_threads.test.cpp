@@ -121,4 +121,15 @@ TEST_CASE("lstm_into with a policy and a workspace for it")
     CHECK(workspace.bytes() == bytes);
 }
 
+TEST_CASE_TEMPLATE("recurrent operators: a policy of no threads does all the work", Family, lstm_family,
+    gru_family, rnn_family)
+{
+    std::mt19937 random(2);
+    auto const in = Family::template draw<float>(random, {3, 4, 5, 6, 1}, with_all, {.weights = 0.1});
+    typename Family::template weights<float> const weights(
+        typename Family::template tensors<float>(in).constants());
+    CHECK(have_same_bits(Family::template call<float>(in, weights, threads_or_backwards{0, true}),
+        Family::template call<float>(in, weights)));
+}
+
 } // namespace recurrent_threads_test

@@ -77,7 +77,7 @@ public:
     template <execution_policy Policy>
     constexpr explicit policy_ref(Policy const& policy)
         : policy_(&policy),
-          concurrency_(policy.concurrency()),
+          concurrency_((std::max)(static_cast<std::size_t>(policy.concurrency()), std::size_t{1})),
           for_each_([](void const* self, std::size_t parts, part_ref f) {
               static_cast<Policy const*>(self)->for_each(parts, f);
           })

@@ -35,7 +35,7 @@ public:
         std::size_t const threads = policy_.concurrency();
         return threads == 1 ? 1
                             : std::clamp<std::size_t>(rows * b.depth * b.columns / per_share_, 1,
-                                  (std::min)(threads, groups_of(b)));
+                                  std::clamp<std::size_t>(groups_of(b), 1, threads));
     }
 
     /// Computes sums = start + a b: see multiply.
