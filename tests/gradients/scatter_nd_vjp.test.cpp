@@ -221,4 +221,20 @@ TEST_CASE_TEMPLATE("products with a zero have gradients of 0, even where the oth
     }
 }
 
+TEST_CASE("mul: a cotangent of 0 gives gradients of 0, whatever the products")
+{
+    xt::xtensor<float, 1> const data = {1e30f}, ct = {0}, u = {1e30f, 1e30f}, one_infinite = {2, 1e38f};
+    xt::xtensor<int, 2> const first = {{0}, {0}};
+    for (auto const& updates : {u, one_infinite}) {
+        auto const [ct_data, ct_updates] = scatter_nd_vjp(reduction::mul, data, first, updates, ct);
+        CHECK(ct_data(0) == 0);
+        CHECK(ct_updates == xt::xtensor<float, 1>{0, 0});
+    }
+    xt::xtensor<xloom::float16, 1> const half = {xloom::float16(60000)}, none = {xloom::float16(0)},
+                                         halves = {half(0), half(0)};
+    auto const [ct_half, ct_halves] = scatter_nd_vjp(reduction::mul, half, first, halves, none);
+    CHECK(static_cast<float>(ct_half(0)) == 0);
+    CHECK(static_cast<float>(ct_halves(1)) == 0);
+}
+
 } // namespace scatter_nd_vjp_test

@@ -197,8 +197,8 @@ void scatter_nd_vjp_to(Reduce const& reduce, Data const& data, Indices const& in
 /// Errors    before the first write: shape_error, option_error, index_error (all offending positions and
 ///           values), std::bad_alloc.
 /// Order     mul: s * (product of the values before * product of the values after), the former from the
-///           first on, the latter from the last on. Nothing is divided, so zeros are exact; 0 times a product
-///           that is infinite is 0.
+///           first on, the latter from the last on. Nothing is divided, so zeros are exact; 0 times infinity
+///           is 0, also where s is the 0.
 /// Cost      linear. add: a copy of ct and a gather. none: the same, and a bit per slice and thread. mean:
 ///           the same, and a count per slice. mul: two scatters; a number per item of data, for storage
 ///           floats also one per item of updates. max, min: two scatters and a gather; two items and a count

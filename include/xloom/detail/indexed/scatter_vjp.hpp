@@ -313,7 +313,8 @@ void run_mul_vjp(scatter_vjp_call<T, Store> const& at, Policy const& policy)
     else if (at.ct_data != nullptr)
         detail::for_each_range(policy, items, 1, [&](std::size_t begin, std::size_t end) {
             for (std::size_t i = begin; i < end; ++i)
-                at.ct_data[i] = static_cast<T>(static_cast<product>(at.ct[i]) * running[i]);
+                at.ct_data[i] =
+                    static_cast<T>(kernel::zero_or_product(static_cast<product>(at.ct[i]), running[i]));
         });
 }
 

@@ -108,8 +108,7 @@ void clear_counted(Count const* counts, std::size_t from, std::size_t to, T* out
             std::fill_n(output + slice * size, size, T{});
 }
 
-/// Returns a product, in which zeros are exact: 0 times a product that is infinite, because it has
-/// overflowed, is 0.
+/// Returns a product, in which 0 times infinity is 0: the infinity may be a product that has overflowed.
 template <class P>
 constexpr P zero_or_product(P const& a, P const& b)
 {
@@ -141,9 +140,10 @@ void multiply_after(Length length, Product* __restrict after, T const* ct,
     T* __restrict const to = gradient;
     for (std::size_t i = 0; i < length; ++i) {
         if constexpr (std::is_same_v<T, Product>) // gradient is before
-            to[i] = static_cast<T>(ct[i] * zero_or_product(to[i], after[i]));
+            to[i] = zero_or_product(ct[i], zero_or_product(to[i], after[i]));
         else
-            to[i] = static_cast<T>(static_cast<Product>(ct[i]) * zero_or_product(before[i], after[i]));
+            to[i] = static_cast<T>(
+                zero_or_product(static_cast<Product>(ct[i]), zero_or_product(before[i], after[i])));
         after[i] = zero_or_product(static_cast<Product>(update[i]), after[i]);
     }
 }
