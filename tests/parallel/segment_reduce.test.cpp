@@ -327,4 +327,25 @@ TEST_CASE("segment_reduce: errors")
         xloom::overlap_error);
 }
 
+TEST_CASE("empty segments only, of rows of any width")
+{
+    splits_tensor const none = {0, 0, 0};
+    auto const x = xt::xtensor<float, 2>::from_shape({0, 300});
+    auto const products = xloom::segment_reduce(xloom::reduce_mul, x, none);
+    CHECK(products == xt::xtensor<float, 2>(xt::ones<float>({2, 300})));
+    auto const cube = xt::xtensor<float, 3>::from_shape({0, 3, 40});
+    xt::xtensor<float, 3, xt::layout_type::column_major> y(std::array<std::size_t, 3>{2, 3, 40}, 7.0f);
+    xloom::segment_reduce_into(xloom::reduce_add, cube, none, y);
+    CHECK(y(1, 2, 39) == 0);
+    xt::xtensor<double, 2> const pairs = xt::xtensor<double, 2>::from_shape({0, 30});
+    xt::xtensor<double, 2> a = xt::ones<double>({2, 30}), b = a;
+    auto const add = [](std::tuple<double, double> const& l, std::tuple<double, double> const& r) {
+        return std::tuple(std::get<0>(l) + std::get<0>(r), std::get<1>(l) + std::get<1>(r));
+    };
+    xloom::segment_reduce_into(
+        xloom::monoid{add, std::tuple(5.0, 6.0)}, std::tie(pairs, pairs), none, std::tie(a, b));
+    CHECK(a(1, 29) == 5);
+    CHECK(b(0, 0) == 6);
+}
+
 } // namespace segment_reduce_test

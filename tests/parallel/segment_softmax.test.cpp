@@ -220,4 +220,12 @@ TEST_CASE("segment_softmax_vjp: errors")
     CHECK(y == before);
 }
 
+TEST_CASE("segment_softmax: empty segments only")
+{
+    auto const x = xt::xtensor<float, 2>::from_shape({0, 300});
+    splits_tensor const none = {0, 0, 0};
+    CHECK(xloom::segment_softmax(x, none).shape() == x.shape());
+    CHECK(xloom::segment_softmax_vjp(x, none, x).shape() == x.shape());
+}
+
 } // namespace segment_softmax_test

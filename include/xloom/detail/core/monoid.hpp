@@ -44,7 +44,8 @@ inline constexpr bool has_identity<reduce_max_t, T> = bounded<T>;
 template <class T>
 inline constexpr bool has_identity<reduce_min_t, T> = bounded<T>;
 
-/// Returns the identity of a reduction: 0, 1, and for max and min the smallest and the largest value.
+/// Returns the identity of a reduction: 0, 1, and for max and min the smallest and the largest value, an
+/// infinity if there is one.
 template <class T, class Reduce>
     requires has_identity<Reduce, T>
 constexpr T identity_of(Reduce const&)

@@ -17,6 +17,13 @@
 
 namespace xloom::inline XLOOM_ABI::detail {
 
+/// Returns p + offset. A null pointer, of a tensor without elements, stays null.
+template <class T>
+T* moved_by(T* p, std::ptrdiff_t offset)
+{
+    return p == nullptr ? nullptr : p + offset;
+}
+
 /// An operand of a strip: element t of its sequence c.
 template <class T>
 struct strip_items {

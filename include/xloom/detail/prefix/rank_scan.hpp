@@ -35,13 +35,6 @@ namespace xloom::inline XLOOM_ABI::detail {
 //     access(offsets, sequences)       elements one by one
 //     with_strips(sequences, f)        calls f(strips...), which together are all sequences
 
-/// Returns p + offset. A null pointer, of a rank without elements, stays null.
-template <class T>
-T* moved_by(T* p, std::ptrdiff_t offset)
-{
-    return p == nullptr ? nullptr : p + offset;
-}
-
 /// A scan of one operand x into y.
 template <class T, class Op>
 struct rank_item_scan {

@@ -279,8 +279,10 @@ struct tuple_scan {
         auto const& beside = all.beside();
         return [&]<std::size_t... K>(std::index_sequence<K...>) {
             constexpr std::size_t results = sizeof...(Ts);
-            return tuple_access<Ts...>{{{std::get<K>(x) + at[K], time[K], beside[K]}...},
-                {{std::get<K>(y) + at[results + K], time[results + K], beside[results + K]}...}, start};
+            return tuple_access<Ts...>{{{detail::moved_by(std::get<K>(x), at[K]), time[K], beside[K]}...},
+                {{detail::moved_by(std::get<K>(y), at[results + K]), time[results + K],
+                    beside[results + K]}...},
+                start};
         }(std::index_sequence_for<Ts...>{});
     }
 

@@ -69,8 +69,8 @@ struct segment_operands {
     template <class Item>
     strip_items<Item> items(Item* first, offsets const& at, std::size_t k, std::size_t c) const
     {
-        return {
-            first + at[k] + static_cast<std::ptrdiff_t>(c) * all.beside()[k], all.time()[k], all.beside()[k]};
+        return {detail::moved_by(first, at[k] + static_cast<std::ptrdiff_t>(c) * all.beside()[k]),
+            all.time()[k], all.beside()[k]};
     }
 };
 
@@ -166,16 +166,18 @@ private:
         strip_grid const grid{of.all.neighbours(), strip::max_width};
         for (std::size_t s = segments.begin; s < segments.end; ++s)
             for (std::size_t part = 0; part < grid.per_row(); ++part) {
-                strip_items<T const> x = of.items(of.x, at, 0, grid.begin(part));
                 strip_items<T> y = of.items(of.y, at, 1, grid.begin(part));
-                x.first = &x(segments.splits.begin(s), 0);
                 y = {&y(s, 0), 0, y.beside};
                 std::size_t const length = segments.splits.length(s), width = grid.size(part);
-                if (length != 0)
+                if (length != 0) {
+                    strip_items<T const> x = of.items(of.x, at, 0, grid.begin(part));
+                    x.first = &x(segments.splits.begin(s), 0);
                     detail::scan_strip(
                         strip(detail::element_operator_of<T>(op), {x, y, nullptr}, length, width, false));
-                for (std::size_t c = 0; length == 0 && c < width; ++c)
-                    y(0, c) = *segments.empty;
+                } else {
+                    for (std::size_t c = 0; c < width; ++c)
+                        y(0, c) = *segments.empty;
+                }
             }
     }
 };

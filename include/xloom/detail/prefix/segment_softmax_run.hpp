@@ -100,6 +100,8 @@ void run_segment_softmax(
     row_split_list const splits(name, row_splits, rows);
     check_written(name, call.results(), call.inputs());
     check_apart_from_splits(name, call.results(), row_splits);
+    if (rows == 0)
+        return;
     sequences<2> const all(call.layouts(), 0, false);
     std::size_t const parts = detail::parts_for(policy, rows * all.count());
     auto const& time = all.time();
@@ -131,6 +133,8 @@ void run_segment_softmax_vjp(std::string_view name, Y const& y, Splits const& ro
     std::size_t const rows = check_segmented_rows(name, std::array{read[0], read[1], result});
     row_split_list const splits(name, row_splits, rows);
     check_written(name, std::array{result}, read);
+    if (rows == 0)
+        return;
     sequences<3> const all({memory[0].layout, memory[1].layout, memory[2].layout}, 0, false);
     auto const& time = all.time();
     T const* const y_items = enable_tensor<bare<Y>>::data(y);
