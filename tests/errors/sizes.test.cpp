@@ -163,4 +163,40 @@ TEST_CASE("a lazy condition")
     CHECK_THROWS_WITH_AS(xloom::if_(cond, never, never), computing, xloom::shape_error);
 }
 
+// Views that repeat an item have sizes that no memory has.
+TEST_CASE("operands whose sizes overflow")
+{
+    double item = 1;
+    std::int64_t zero = 0;
+    auto const repeated = [](auto* first, std::size_t n, std::size_t m) {
+        return xt::adapt(first, std::size_t{1}, xt::no_ownership(), std::array<std::size_t, 2>{n, m},
+            std::array<std::ptrdiff_t, 2>{0, 0});
+    };
+    constexpr std::size_t root = std::size_t{1} << (std::numeric_limits<std::size_t>::digits / 2);
+    auto const x = repeated(&item, root, root);
+    auto const rows = repeated(&zero, eighth, 2);
+    auto const refused = [](std::string const& op, std::string const& name, auto const& tensor) {
+        return op + ": the size of an operand must fit in memory, but " + name + " has the shape " +
+               xloom::detail::describe_shape(tensor) + ". Reduce a dimension.";
+    };
+    CHECK_THROWS_WITH_AS(xloom::gather_nd<1>(x, xt::xtensor<int, 2>{{0, 0}}),
+        refused("xloom::gather_nd", "data", x).c_str(), xloom::shape_error);
+    CHECK_THROWS_WITH_AS(xloom::gather_elements(x, xt::xtensor<int, 2>{{0}}),
+        refused("xloom::gather_elements", "data", x).c_str(), xloom::shape_error);
+    CHECK_THROWS_WITH_AS(
+        xloom::take<1>(x, ids{0}), refused("xloom::take", "x", x).c_str(), xloom::shape_error);
+    CHECK_THROWS_WITH_AS(xloom::compress<1>(xt::xtensor<bool, 1>{true}, x),
+        refused("xloom::compress", "x", x).c_str(), xloom::shape_error);
+    bool yes = true;
+    auto const mask = xt::view(repeated(&yes, eighth, 1), xt::all(), 0);
+    CHECK_THROWS_WITH_AS(xloom::compress<1>(mask, ids{1}), refused("xloom::compress", "mask", mask).c_str(),
+        xloom::shape_error);
+    auto y = xt::xtensor<double, 2>::from_shape({1, 1});
+    CHECK_THROWS_WITH_AS(xloom::scatter_nd_into(y, rows, xloom::broadcast(1.0)),
+        refused("xloom::scatter_nd_into", "indices", rows).c_str(), xloom::shape_error);
+    double ct_h0 = 0;
+    CHECK_THROWS_WITH_AS(xloom::linear_recurrence_vjp_into(x, x, 1.0, x, x, {.ct_h0 = ct_h0}),
+        refused("xloom::linear_recurrence_vjp_into", "a", x).c_str(), xloom::shape_error);
+}
+
 } // namespace errors_sizes_test

@@ -178,4 +178,11 @@ TEST_CASE("errors, before anything is written")
     CHECK(x == before);
 }
 
+TEST_CASE("put_along_axis: a number that is an item of x")
+{
+    xt::xtensor<int, 1> x = {1, 2, 3};
+    put_along_axis(x, xt::xtensor<int, 1>{1, 2}, x(0));
+    CHECK(x == xt::xtensor<int, 1>{1, 1, 1});
+}
+
 } // namespace along_axis_test

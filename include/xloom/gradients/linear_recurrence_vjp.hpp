@@ -219,6 +219,7 @@ recurrence_vjp_call<item_t<A>> checked_recurrence_vjp(std::string_view op, A con
         of_one_shape.push_back(written[0]);
     if (ct_a.is_given())
         of_one_shape.push_back(written[1]);
+    check_operand_size(op, "a", read[0].dims(), sizeof(T));
     std::size_t const axis = check_scanned_axis(op, of_one_shape, time_axis);
     check_initial_state(op, read[3], read[0].dims(), axis);
     if (ct_h0.is_given() && by_h0.layout.dims != read[3].dims())

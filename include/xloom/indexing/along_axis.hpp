@@ -106,7 +106,7 @@ void put_along_axis(X&& x, Indices const& indices, Values const& values, Options
         using T = item_t<X>;
         static constexpr indexed_names op = {"xloom::put_along_axis", "x", "values"};
         auto const& given = detail::options_of<along_axis_options>(options);
-        broadcast_operand<Values const&> const marked{values};
+        auto const marked = xloom::broadcast(values);
         auto const& operand = detail::operand_of<T>(op, marked);
         auto const inputs = detail::evaluated_inputs(std::tie(indices, operand));
         auto const& index_tensor = std::get<0>(inputs);

@@ -36,9 +36,9 @@ template <std::size_t Rank = dynamic_rank, class Data, class Indices, class Opti
 auto gather_nd(Data const& data, Indices const& indices, Options&& options = {}, Env&&... env)
 {
     constexpr std::size_t index_rank = detail::static_rank<Indices>;
-    constexpr std::size_t rank = detail::result_rank < Rank, Data,
-                          index_rank == 0 || index_rank == dynamic_rank ? dynamic_rank : index_rank - 1 >
-        ;
+    constexpr std::size_t front_rank =
+        index_rank == 0 || index_rank == dynamic_rank ? dynamic_rank : index_rank - 1;
+    constexpr std::size_t rank = detail::result_rank<Rank, Data, front_rank>;
     if constexpr (detail::satisfied<detail::options_and_policy<gather_nd_options, Options, Env...>,
                       detail::readable<Data>, detail::integer_indices<Indices>,
                       detail::rank_of_result<rank, Data>>())

@@ -88,6 +88,7 @@ auto take_of(std::string_view op, X const& x, Indices const& indices, std::optio
     strided_layout layout = detail::layout_of(x);
     T const* items = enable_tensor<X>::data(x);
     std::optional<xt::xtensor<T, 1>> flat;
+    check_operand_size(op, "x", layout.dims, sizeof(T));
     if (!axis) {
         if (!is_row_major(layout)) {
             flat.emplace(pack_items(items, layout));
@@ -113,6 +114,7 @@ std::vector<std::int64_t> positions_of_true(std::string_view op, Mask const& mas
     strided_layout const layout = detail::layout_of(mask);
     if (layout.dims.size() != 1)
         fail<shape_error>(op, ": mask must have one axis, but its shape is ", layout.dims, ". Flatten it.");
+    check_operand_size(op, "mask", layout.dims, sizeof(std::int64_t));
     bool const* const items = enable_tensor<Mask>::data(mask);
     std::vector<std::int64_t> positions(layout.dims[0]);
     std::size_t count = 0;
@@ -205,6 +207,7 @@ auto compress(Mask const& mask, X const& x, Options&& options = {}, Env&&... env
         check_rank(op, "mask", detail::rank_of(bits));
         check_rank(op, "x", detail::rank_of(source));
         shape const dims = detail::shape_of(source);
+        check_operand_size(op, "x", dims, 1);
         std::size_t const length = axis ? dims[check_axis_option(op, "x", dims, *axis)] : element_count(dims);
         std::vector<std::int64_t> const positions = detail::positions_of_true(op, bits, length);
         strided_items<std::int64_t const> const indices{

@@ -164,6 +164,19 @@ constexpr void check_result_size(std::string_view op, std::string_view result, s
             " would have the shape ", dims, ". ", remedy);
 }
 
+/// Requires that the size in bytes of an operand, which may be a view that repeats items, is representable.
+/// Returns its shape.
+///
+/// Errors    shape_error
+constexpr shape const& check_operand_size(
+    std::string_view op, std::string_view operand, shape const& dims, std::size_t item_bytes)
+{
+    if (!is_countable(dims, item_bytes))
+        fail<shape_error>(op, ": the size of an operand must fit in memory, but ", operand, " has the shape ",
+            dims, ". Reduce a dimension.");
+    return dims;
+}
+
 } // namespace detail
 } // namespace xloom::inline XLOOM_ABI
 

@@ -36,16 +36,16 @@ class slice_index {
 public:
     /// Indices of the axes that `indexed` says, of data of the shape `data`.
     ///
-    /// Errors    option_error: `rule` is no enumerator. index_error: an index that it does not permit
-    ///           (bounds::assume in debug builds only), or bounds::clip to an axis of length 0. With
-    ///           index_check::by_block, bounds::check leaves it to the caller to call require_checked()
-    ///           where a reader finds such an index, or before use.
+    /// Errors    shape_error: a size overflows. option_error: `rule` is no enumerator. index_error: an index
+    ///           that it does not permit (bounds::assume in debug builds only), or bounds::clip to an axis of
+    ///           length 0. With index_check::by_block, bounds::check leaves it to the caller to call
+    ///           require_checked() where a reader finds such an index, or before use.
     template <class Indices>
     slice_index(indexed_names const& op, shape const& data, Indices const& indices,
         indexed_shape const& indexed, bounds rule, index_check when = index_check::before_use)
         : op_(op),
-          data_(data),
-          shape_(detail::shape_of(indices)),
+          data_(check_operand_size(op, op.data, data, 1)),
+          shape_(check_operand_size(op, "indices", detail::shape_of(indices), sizeof(Index))),
           form_(indexed.form),
           first_(indexed.first),
           last_(indexed.last),
