@@ -24,7 +24,7 @@ using gru_gradients = detail::single_state_gradients<Item>;
 
 /// Computes ONNX's GRU as gru_into does, with the same bits, and keeps what its backward pass needs.
 ///
-/// Errors    as gru_into.
+/// Errors    as gru_into; option_error: weights of a narrow storage.
 /// Cost      that of gru_into, and writing residuals of T N D 4H, with linear_before_reset T N D 5H, numbers,
 ///           fewer for shorter rows.
 template <class Input, class Item = detail::first_item_t<Input>, class... Env>

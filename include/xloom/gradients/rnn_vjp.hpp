@@ -24,7 +24,7 @@ using rnn_gradients = detail::single_state_gradients<Item>;
 
 /// Computes ONNX's RNN as rnn_into does, with the same bits, and keeps what its backward pass needs.
 ///
-/// Errors    as rnn_into.
+/// Errors    as rnn_into; option_error: weights of a narrow storage.
 /// Cost      that of rnn_into, and writing residuals of T N D H numbers, fewer for shorter rows.
 template <class Input, class Item = detail::first_item_t<Input>, class... Env>
 void rnn_forward_into(Input const& X, rnn_weights<Item> const& weights,

@@ -187,8 +187,7 @@ std::vector<recurrent_weights<Family, Item>> read_layers(
 ///
 /// W, R and B are nested lists of numbers in the shapes that lstm takes, and so is a "projection", which a
 /// layer may have. B may be omitted, and so may the attributes of all layers, ONNX's: layout, activations.
-/// Other members are ignored. Two directions are
-/// bidirectional, one is forward.
+/// Other members are ignored. Two directions are bidirectional, one is forward.
 ///
 /// Types     float, double. Behind the path the arguments of lstm_weights may follow that say how weights are
 ///           packed: a weight_storage, for_training.

@@ -99,9 +99,9 @@ void check_conv_outputs(std::string_view op, tensor_ref<Item const> const& input
 /// Order     as written, in multiply-adds that are fused where the processor can. The bits of a sequence do
 ///           not depend on the strides, on the batch, on the other channels, or on how it is split into
 ///           calls.
-/// Cost      B C L k multiply-adds, and an exponential for each item of output with silu. Memory: 2,048 + 512
-///           k numbers at most for each thread, which are allocated unless a workspace is given that is large
-///           enough.
+/// Cost      B C L k multiply-adds, and an exponential for each item of output with silu. Memory: 12,800 +
+///           1,024 k numbers at most for each thread, which are allocated unless a workspace is given that is
+///           large enough.
 /// Real time with a workspace, on one thread, after a call of the same sizes.
 /// Source    ONNX CausalConvWithState-27. The short convolutions of Mamba and of Gated DeltaNet.
 /// Example

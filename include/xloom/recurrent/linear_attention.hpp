@@ -91,15 +91,15 @@ struct attention_types {
 ///           or [B, T, 1]. sequence_lens [B]: outputs behind the last token are 0. Any strides. Each output
 ///           may be omitted. A stream is calls in turn, from present_state to past_state.
 /// Types     those of query: float, double; float16 and other storage floats, computed as float and rounded
-///           in the outputs only; user-defined scalars. The state has the first template argument as its
-///           type: that of query, unless both are float or storage floats, as in
+///           in the outputs only; user-defined scalars, whose products commute. The state has the first
+///           template argument as its type: that of query, unless both are float or storage floats, as in
 ///           linear_attention_into<float>(query, ...).
 /// Options   q_num_heads and kv_num_heads, required without an axis of heads; update_rule (gated_delta);
 ///           scale (1 / sqrt(d_k)).
 /// Policy    serial, or one with threads (tbb_policy), among which heads are divided: results are bitwise
 ///           equal to those of serial.
 /// Workspace a recurrent_workspace of query's element type, before or behind the policy, for further calls.
-/// Special   The delta rules read a query as scale * (S.T @ query + (key . query) v), S before the token.
+/// Special   The delta rules read a query as scale * (S.T @ query + (key . query) v), S after the decay.
 ///           NaN and infinity follow IEEE 754 in that.
 /// Errors    before anything is written: shape_error, option_error, index_error (a length), overlap_error,
 ///           std::bad_alloc. present_state may be the tensor past_state.
