@@ -183,6 +183,8 @@ TEST_CASE("what is refused")
     refused("64 bits", type_error(""));
     tensor.dtype.lanes = 4;
     refused("4 lanes", type_error(""));
+    tensor.ndim = -1;
+    refused("ndim is -1", shape_error(""));
     tensor.ndim = 1;
     refused("2 axes, as its type says, but it has 1", shape_error(""));
     other.dims[1] = -3;

@@ -78,7 +78,10 @@ strided_layout dlpack_layout(DLTensor const& tensor, std::size_t rank)
             int{dlpack_code<T>()}, " with ", sizeof(T) * 8, " bits, but they have the code ",
             int{tensor.dtype.code}, ", ", int{tensor.dtype.bits}, " bits and ", tensor.dtype.lanes,
             " lanes. Name their type.");
-    auto const axes = static_cast<std::size_t>((std::max)(tensor.ndim, 0));
+    if (tensor.ndim < 0)
+        fail<shape_error>(
+            op, ": the rank must not be negative, but ndim is ", tensor.ndim, ". Correct the tensor.");
+    auto const axes = static_cast<std::size_t>(tensor.ndim);
     check_rank(op, "a tensor", axes);
     if (rank != dynamic_rank && axes != rank)
         fail<shape_error>(op, ": a tensor must have ", rank, " axes, as its type says, but it has ", axes,

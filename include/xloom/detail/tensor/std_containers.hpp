@@ -40,11 +40,13 @@ inline constexpr bool is_vector_item<std::tuple<Ts...>> = false;
 template <class Mapping>
 concept always_strided = requires { requires Mapping::is_always_strided(); };
 
-/// A std::mdspan, or an implementation of it such as Kokkos', whose items are in memory at fixed strides.
+/// A std::mdspan, or an implementation of it such as Kokkos', whose items are in memory at fixed strides, and
+/// whose accessor computes no others from them.
 template <class T>
 concept strided_mdspan = requires(T const& view, typename T::index_type axis) {
     typename T::accessor_type;
     typename T::element_type;
+    requires std::same_as<typename T::reference, typename T::element_type&>;
     requires always_strided<typename T::mapping_type>;
     requires std::same_as<decltype(view.data_handle()), typename T::element_type* const&> ||
                  std::same_as<decltype(view.data_handle()), typename T::element_type*>;
