@@ -8,8 +8,11 @@
 function(xloom_add_model target file)
   cmake_parse_arguments(PARSE_ARGV 2 model "" "NAME" "OPTIONS")
   get_filename_component(file ${file} ABSOLUTE)
-  if(NOT model_NAME)
-    get_filename_component(model_NAME ${file} NAME_WE)
+  set(name "")
+  if(model_NAME)
+    set(name --name ${model_NAME})
+  else() # the compiler names the class
+    get_filename_component(model_NAME ${file} NAME_WLE)
     string(MAKE_C_IDENTIFIER ${model_NAME} model_NAME)
   endif()
   if(XLOOM_COMPILE_PROGRAM)
@@ -28,7 +31,7 @@ function(xloom_add_model target file)
     set(weights ${folder}/${model_NAME}.bin)
   endif()
   add_custom_command(OUTPUT ${folder}/${model_NAME}.hpp ${weights}
-    COMMAND ${program} ${file} -o ${folder}/${model_NAME}.hpp --name ${model_NAME} ${model_OPTIONS}
+    COMMAND ${program} ${file} -o ${folder}/${model_NAME}.hpp ${name} ${model_OPTIONS}
     DEPENDS ${file} ${program} COMMENT "Compiling ${file} to ${model_NAME}.hpp" VERBATIM)
   target_sources(${target} PRIVATE ${folder}/${model_NAME}.hpp)
   target_include_directories(${target} PUBLIC $<BUILD_INTERFACE:${folder}>)

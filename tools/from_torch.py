@@ -10,13 +10,18 @@ lists of numbers; B is omitted with bias=False, and the layers of an LSTM with p
 
 import argparse
 import json
+import re
 
 KINDS = {4: "LSTM", 3: "GRU", 1: "RNN"}  # by the number of gates
+PARAMETER = re.compile(r"(weight|bias)_(?:ih|hh|hr)_l(\d+)(?:_reverse)?(.*)")
 GATES = {"LSTM": (0, 3, 1, 2), "GRU": (1, 0, 2), "RNN": (0,)}  # the blocks of PyTorch's rows in ONNX's order
 
 
 def to_onnx(state_dict, prefix="", nonlinearity="tanh", batch_first=False):
-    """The file's dictionary for the parameters whose names begin with the prefix. Of a state_dict it uses items() and the tensors' tolist()."""
+    """The file's dictionary for the parameters whose names begin with the prefix. Of a state_dict it uses items() and the tensors' tolist().
+    A ValueError: no recurrent module has the prefix, a parameter of it is no plain tensor, as with weight_norm, or an unknown nonlinearity."""
+    if nonlinearity not in ("tanh", "relu"):
+        raise ValueError(f"nonlinearity must be 'tanh' or 'relu', but it is {nonlinearity!r}")
     tensors = {name[len(prefix) :]: tensor.tolist() for name, tensor in state_dict.items() if name.startswith(prefix)}
     if "weight_ih_l0" not in tensors:
         found = [name[: -len("weight_ih_l0")] for name in state_dict if name.endswith("weight_ih_l0")]
@@ -38,6 +43,9 @@ def to_onnx(state_dict, prefix="", nonlinearity="tanh", batch_first=False):
         if "bias_ih" + forward in tensors:
             layer["B"] = [reordered(tensors["bias_ih" + end]) + reordered(tensors["bias_hh" + end]) for end in ends]
         layers.append(layer)
+    unknown = [name for name in tensors if (match := PARAMETER.match(name)) and (match[3] or int(match[2]) >= len(layers))]
+    if unknown:
+        raise ValueError(f"the parameters {unknown} do not belong to one of the {len(layers)} layers that are complete")
     attributes = {"op_type": kind}
     if kind == "GRU":
         attributes["linear_before_reset"] = 1

@@ -99,6 +99,12 @@ class FromTorch(unittest.TestCase):
     def test_refusals(self):
         with self.assertRaisesRegex(ValueError, r"no encoder\.weight_ih_l0; the prefixes of recurrent modules are \['lstm\.', .*'projected\.'\]"):
             from_torch.to_onnx(recorded(), prefix="encoder.")
+        with_weight_norm = {**recorded(), "lstm.weight_ih_l1_g": Tensor([1], [1]), "lstm.weight_ih_l1_v": Tensor([1], [1])}
+        with_weight_norm.pop("lstm.weight_ih_l1", None)
+        with self.assertRaisesRegex(ValueError, r"\['weight_.*'weight_ih_l1_g', 'weight_ih_l1_v'\] do not belong to one of the 1 layers"):
+            from_torch.to_onnx(with_weight_norm, prefix="lstm.")
+        with self.assertRaisesRegex(ValueError, "'tanh' or 'relu', but it is 'ReLU'"):
+            from_torch.to_onnx(recorded(), prefix="rnn.", nonlinearity="ReLU")
         with tempfile.TemporaryDirectory() as folder, self.assertRaises(ValueError):
             one = Tensor([1, 1], [float("inf")])
             from_torch.write(pathlib.Path(folder, "weights.json"), {"weight_ih_l0": one, "weight_hh_l0": one})

@@ -226,6 +226,21 @@ TEST_CASE("a Scan's second directions and outputs, and its axes of outputs alone
     CHECK_FALSE(has(text, "exp("));
 }
 
+TEST_CASE("a Loop whose condition is a constant before the first iteration")
+{
+    auto const code = [](char const* cond) {
+        return header_of(std::string("g (int64 n, float[2] s) => (float[2] y, float[k, 2] z) { c = "
+                                     "Constant<value = bool {") +
+                         cond +
+                         "}>() y, z = Loop(n, c, s)<body = b (int64 i, bool f, float[2] v) => (bool h, "
+                         "float[2] o, float[2] e) { h = Identity(f) o = Exp(v) e = Tanh(v) }> }");
+    };
+    CHECK(has(code("0"), "xloom_onnx::trip_count(n, false);"));
+    CHECK(has(code("0"), ".cond = false"));
+    CHECK(has(code("1"), "xloom_onnx::trip_count(n);"));
+    CHECK_FALSE(has(code("1"), ".cond"));
+}
+
 TEST_CASE("an If on a loop's own condition is the branch that runs")
 {
     std::string const text =

@@ -19,6 +19,13 @@ bool continues_always(node const& each)
     return constant != nullptr && constant->size() == 1 && constant->items<bool>()[0];
 }
 
+/// True if input 1, the condition before the first iteration, is a constant that is true.
+bool begins_always(node& each)
+{
+    runner::tensor const* const cond = each.input(1).tensor();
+    return cond != nullptr && cond->size() == 1 && cond->items<bool>()[0];
+}
+
 std::string options_of(emission& out, node& each)
 {
     std::vector<std::string> given;
@@ -26,8 +33,7 @@ std::string options_of(emission& out, node& each)
         given.push_back(".max_trip_count = " + only_item(out, each.input(0)));
     if (!each.has(1))
         given.push_back(".cond = std::nullopt");
-    else if (auto const* const t = each.input(1).tensor();
-             t == nullptr || t->size() != 1 || !t->items<bool>()[0])
+    else if (!begins_always(each))
         given.push_back(".cond = " + only_item(out, each.input(1)));
     return fmt::format("{{{}}}", fmt::join(given, ", "));
 }
@@ -49,7 +55,7 @@ std::string trips_before(emission& out, node& each)
 {
     out.include("xloom_onnx/model/trip_count.hpp");
     std::string const trips = out.unique("trips");
-    bool const has_cond = each.has(1) && each.input(1).tensor() == nullptr;
+    bool const has_cond = each.has(1) && !begins_always(each);
     out.line("std::size_t const {} = xloom_onnx::trip_count({}{});", trips, only_item(out, each.input(0)),
         has_cond ? ", " + only_item(out, each.input(1)) : "");
     return trips;

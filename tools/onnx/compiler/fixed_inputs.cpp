@@ -150,6 +150,7 @@ onnx::ModelProto with_values(onnx::ModelProto model, std::map<std::string, std::
         try {
             onnx::TensorProto made = tensor_of(runner::type_of(type), items);
             made.set_name(name);
+            erase_names(*graph.mutable_initializer(), {name});
             *graph.add_initializer() = std::move(made);
         } catch (std::exception const& error) {
             throw runner_error("the value of the input " + in_quotes(name) + ": " + error.what());

@@ -222,6 +222,14 @@ TEST_CASE("main() reads the inputs and writes the outputs of .npy files' types")
         "input<xt::xtensor<std::string, 1>>(\"s\"))"));
     CHECK_THROWS_WITH_AS(made("g (bfloat16[2] x) => (bfloat16[2] y) { y = Neg(x) }"),
         doctest::Contains("the input 'x': .npy files have no xt::xtensor<xloom::bfloat16, 1>"), runner_error);
+    onnx::GraphProto graph =
+        runner::graph_of("g (float[2] x) => (float[2] y, float[2] z) { y = Neg(x) z = Exp(x) }");
+    for (int k : {0, 1}) {
+        graph.mutable_node(k)->set_output(0, k == 0 ? "a/b" : "a_b");
+        graph.mutable_output(k)->set_name(graph.node(k).output(0));
+    }
+    CHECK_THROWS_WITH_AS(main_of(generate(runner::model_of(graph), chosen), chosen, "tested.hpp"),
+        "--main is not implemented for two outputs in one file, 'a_b.npy'", runner_error);
 }
 
 TEST_CASE("custom operators are read from the command line")

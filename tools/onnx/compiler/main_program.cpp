@@ -1,5 +1,8 @@
 // The main() of a model.
 
+#include <algorithm>
+#include <set>
+
 #include "generate.hpp"
 #include "text.hpp"
 
@@ -35,8 +38,14 @@ std::string main_of(generated const& model, options const& chosen, std::string c
         names.push_back(string_literal(each.onnx_name));
         arguments.push_back(fmt::format("files.template input<{}>({})", each.type, names.back()));
     }
+    std::set<std::string> files;
     for (auto const& each : model.outputs) {
         require_npy("output", each);
+        std::string file = each.onnx_name;
+        std::replace(file.begin(), file.end(), '/', '_'); // as files.output does
+        if (!files.insert(file).second)
+            throw runner::not_implemented(
+                "--main is not implemented for two outputs in one file, " + runner::in_quotes(file + ".npy"));
         outputs +=
             fmt::format("        files.output({}, results.{});\n", string_literal(each.onnx_name), each.name);
     }

@@ -46,6 +46,8 @@ TEST_CASE_FIXTURE(fixture, "--name and --namespace take any identifier")
         "--name must be a name in C++, but 'my-net' holds '-', but may hold letters of ASCII, digits and _");
     CHECK(program.complaint({model, "--name", "outputs"}) ==
           "--name must be a name in C++, but 'outputs' is an identifier that the generated code has already");
+    CHECK(program.complaint({model, "--name", "time"}) ==
+          "--name must be a name in C++, but 'time' is a function of the C library, which hides a class");
     CHECK(program.complaint({model, "--name", ""}) == "--name must be a name in C++, but '' is empty");
     CHECK(has(header({model, "--namespace", "my::nets"}), "namespace my::nets {"));
     CHECK(program.complaint({model, "--namespace", "my nets"}) ==
@@ -66,6 +68,10 @@ TEST_CASE_FIXTURE(fixture, "--shape and --value fix inputs, each once")
     std::string const open = file("open", "g (float[N, M] x, float s) => (float[N, M] y) { y = Mul(x, s) }");
     CHECK(has(header({open, "--shape", "x=1,576"}), "/// Inputs   x: float[1, 576] 'x'\n"));
     CHECK(has(header({open, "--shape", "s=", "--value", "s=0.5"}), "return x_i * 0.5F;"));
+    std::string const with_default =
+        file("net", "g (float[2] x, float s) => (float[2] y) <float s = {3}> { y = Mul(x, s) }");
+    CHECK(has(header({with_default}), "return x_i * 3.0F;"));
+    CHECK(has(header({with_default, "--value", "s=0.5"}), "return x_i * 0.5F;"));
     for (std::string const dims :
         {"x=1,", "x=,1", "x=1,,2", "x=-1", "x=a", "x=1a", "x=1 2", "x=99999999999999999999"})
         CHECK(program.complaint({open, "--shape", dims}) ==

@@ -126,6 +126,17 @@ TEST_CASE("an operand may be the output if it has its shape")
     CHECK(x(1, 0) == 2);
 }
 
+TEST_CASE("Neg of zeros has the other sign")
+{
+    for (float const zero : {0.0f, -0.0f}) {
+        xt::xtensor<float, 1> const x(std::array<std::size_t, 1>{37}, zero);
+        xt::xtensor<float, 1> y;
+        ops::map_into(ops::neg, x, y);
+        for (float const item : y)
+            REQUIRE(std::signbit(item) != std::signbit(zero));
+    }
+}
+
 TEST_CASE("an output of the right size keeps its memory")
 {
     xt::xtensor<float, 2> const x({4, 6}, 1.0f);

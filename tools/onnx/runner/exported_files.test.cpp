@@ -10,7 +10,9 @@
 #include <google/protobuf/unknown_field_set.h>
 
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 
+#include "budget.hpp"
 #include "proto.hpp"
 #include "text_model.hpp"
 
@@ -287,6 +289,21 @@ TEST_CASE("calls that a function does not allow")
     // A function does not see the values of a call.
     CHECK(complaint_about(model_with(function_of("f (a) => (b) { b = Neg(x) }"), "y = own.f(x)")) ==
           "f: Neg: its input 'f/x' is made by no node before it");
+}
+
+TEST_CASE("a call's attribute counts as often as a function has it")
+{
+    std::string nodes;
+    for (int i = 0; i < 50; ++i)
+        nodes += fmt::format("t{} = If<then_branch: graph = @b, else_branch: graph = @b>(c) ", i);
+    onnx::ModelProto proto = model_with(function_of("f <b> (c) => (t49) { " + nodes + "}"),
+        "c = Constant<value = bool {1}>() y = own.f<b = e () "
+        "=> (float[2] o) { o = Neg(x) }>(c)");
+    onnx::GraphProto& attribute = *proto.mutable_graph()->mutable_node(1)->mutable_attribute(0)->mutable_g();
+    attribute.set_doc_string(std::string(1 << 16, 'a'));
+    CHECK(complaint_about(proto) == "none");
+    with_budget const few({.bytes = 1 << 22});
+    CHECK(complaint_about(proto) == "f: all tensors together would take more than 4194304 bytes");
 }
 
 TEST_CASE("functions of one name that differ in their overload")

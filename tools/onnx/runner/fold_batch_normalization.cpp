@@ -59,8 +59,9 @@ onnx::AttributeProto const* find(onnx::NodeProto const& node, char const* name)
     return found == node.attribute().end() ? nullptr : &*found;
 }
 
-/// True for a BatchNormalization that has a channel's factor and addend, and no output but Y.
-bool is_inference(onnx::NodeProto const& node)
+/// True for a BatchNormalization that has a channel's factor and addend, and no output but Y. Those before
+/// opset 7, which train unless is_test is 1, are left as they are.
+bool is_inference(onnx::NodeProto const& node, std::int64_t opset)
 {
     auto const integer = [&](char const* name, std::int64_t otherwise) {
         auto const* const found = find(node, name);
@@ -69,12 +70,13 @@ bool is_inference(onnx::NodeProto const& node)
     bool const has_parameters =
         node.op_type() == "BatchNormalization" && node.domain().empty() && node.input_size() == 5;
     return has_parameters && node.output_size() == 1 && integer("training_mode", 0) == 0 &&
-           integer("spatial", 1) == 1 && find(node, "is_test") == nullptr;
+           integer("spatial", 1) == 1 && find(node, "is_test") == nullptr && opset >= 7;
 }
 
 class folder {
 public:
-    explicit folder(onnx::GraphProto& graph) : graph_(graph), names_(graph), constants_(constants_of(graph))
+    folder(onnx::GraphProto& graph, std::int64_t opset)
+        : graph_(graph), opset_(opset), names_(graph), constants_(constants_of(graph))
     {}
 
     void run()
@@ -86,12 +88,12 @@ public:
             if (node.op_type() == "Conv" && node.domain().empty() && node.output_size() == 1 &&
                 uses.contains(node.output(0)) && uses.at(node.output(0)) == 1)
                 convs.emplace(node.output(0), &node);
-            auto const found = is_inference(node) ? convs.find(node.input(0)) : convs.end();
+            auto const found = is_inference(node, opset_) ? convs.find(node.input(0)) : convs.end();
             if (found != convs.end() && fold(*found->second, node)) {
                 found->second->set_output(0, node.output(0));
                 folded.insert(&node);
             }
-            for_each_body(node, fold_batch_normalization);
+            for_each_body(node, [&](onnx::GraphProto& body) { fold_batch_normalization(body, opset_); });
         }
         google::protobuf::RepeatedPtrField<onnx::NodeProto> nodes;
         nodes.Swap(graph_.mutable_node());
@@ -181,12 +183,13 @@ private:
     }
 
     onnx::GraphProto& graph_;
+    std::int64_t opset_;
     unused_names names_;
     std::unordered_map<std::string, onnx::TensorProto const*> constants_;
 };
 
 } // namespace
 
-void fold_batch_normalization(onnx::GraphProto& graph) { folder(graph).run(); }
+void fold_batch_normalization(onnx::GraphProto& graph, std::int64_t opset) { folder(graph, opset).run(); }
 
 } // namespace runner

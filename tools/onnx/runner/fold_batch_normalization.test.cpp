@@ -133,6 +133,9 @@ TEST_CASE("a BatchNormalization stays where something else reads the Conv, or a 
         steps_of(start + ", bool p) => (float[] y, float[] z) { " + of.constants() + both +
                  "z = If(p)<then_branch = a () => (float[] u) { u = Neg(c) }, else_branch = e () => (float[] "
                  "u) { u = Abs(x) }> }") == 3);
+    CHECK_THROWS_WITH_AS(
+        model(model_of(graph_of(start + ") => (float[] y) { " + of.constants() + both + "}"), 6)),
+        doctest::Contains("in training (is_test = 0) is not implemented"), std::exception);
     // Other outputs, parameters, attributes and weights.
     auto const stays = [&](std::string const& constants, std::string const& nodes, std::int64_t opset = 14) {
         CAPTURE(nodes);
@@ -141,6 +144,7 @@ TEST_CASE("a BatchNormalization stays where something else reads the Conv, or a 
     };
     std::string const all = of.constants();
     stays(all, "c = Conv(x, w, b) y = BatchNormalization<spatial = 1>(c, s, t, m, v) d = Neg(c)", 7);
+    stays(all, "c = Conv(x, w, b) y = BatchNormalization<is_test = 1>(c, s, t, m, v)", 6);
     stays(all, "c = Conv(x, w, b) y = BatchNormalization(c, s, t, m, n) n = Neg(v)");
     stays(all, "c = Conv(x, w, b) y = BatchNormalization(c, s, t, n, v) n = Neg(m)");
     stays(all, "c = Conv(x, w, b) y = BatchNormalization(c, s, n, m, v) n = Neg(t)");

@@ -98,8 +98,8 @@ struct renaming {
 /// Takes the nodes of a function into the graph of a call.
 class expansion {
 public:
-    expansion(function const& called, onnx::NodeProto const& call, unused_names& names)
-        : called_(called), call_(call), new_names_(names)
+    expansion(function const& called, onnx::NodeProto const& call, unused_names& names, reservation& memory)
+        : called_(called), call_(call), new_names_(names), memory_(memory)
     {
         for (auto const& attribute : call.attribute())
             attributes_.emplace(attribute.name(), &attribute);
@@ -141,6 +141,7 @@ private:
                     take(*attribute.mutable_g(), names);
                 node.add_attribute()->Swap(&attribute);
             } else if (onnx::AttributeProto const* const given = find(attribute.ref_attr_name())) {
+                memory_.grow(given->ByteSizeLong());
                 onnx::AttributeProto& added = *node.add_attribute();
                 added = *given;
                 added.set_name(attribute.name());
@@ -208,6 +209,7 @@ private:
     function const& called_;
     onnx::NodeProto const& call_;
     unused_names& new_names_;
+    reservation& memory_;
     std::unordered_map<std::string, onnx::AttributeProto const*> attributes_{};
 };
 
@@ -264,7 +266,7 @@ node_list function_table::expand(function const& called, onnx::NodeProto const& 
     if (std::max(size, ++nodes_) > most_nodes)
         throw runner_error(fmt::format("calls of the model's functions have more than {} nodes", most_nodes));
     taken_.grow(proto.ByteSizeLong());
-    node_list nodes = expansion(called, call, names_).nodes();
+    node_list nodes = expansion(called, call, names_, taken_).nodes();
     sort_nodes(nodes);
     return nodes;
 }

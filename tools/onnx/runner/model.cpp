@@ -24,7 +24,9 @@ onnx::ModelProto runnable(onnx::ModelProto proto)
         throw runner_error("the model has no graph");
     sort_nodes(*proto.mutable_graph()->mutable_node());
     rewrite_quantized(proto);
-    fold_batch_normalization(*proto.mutable_graph());
+    for (auto const& import : proto.opset_import())
+        if (import.domain().empty() || import.domain() == "ai.onnx")
+            fold_batch_normalization(*proto.mutable_graph(), import.version());
     return proto;
 }
 

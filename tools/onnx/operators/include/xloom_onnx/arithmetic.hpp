@@ -78,6 +78,8 @@ struct neg_function {
     {
         if constexpr (std::is_integral_v<V>)
             return static_cast<V>(0 - modular(a));
+        else if constexpr (is_batch<V>)
+            return V(typename V::value_type(-0.0)) - a; // -a of xsimd 8.1 is 0 - a with AVX-512
         else
             return static_cast<V>(-a);
     }
