@@ -252,4 +252,26 @@ TEST_CASE("no carried values: legal since Loop-11")
     CHECK(result.scan_outputs == xt::xtensor<std::int64_t, 1>{0, 1, 4, 9});
 }
 
+TEST_CASE("the value of an optional is replaced by one in another container")
+{
+    std::optional<std::vector<float>> const given = std::vector<float>{1, 2};
+    for (auto const& init : {given, std::optional<std::vector<float>>()}) {
+        auto const result = loop(
+            [](std::int64_t i, bool, auto const& v) {
+                auto const first = v ? v->front() : 0.0f;
+                return loop_step{true, xt::xarray<float>(xt::ones<float>({i + 1}) * (first + 1))};
+            },
+            init, {.max_trip_count = 3});
+        REQUIRE(result.final_state);
+        CHECK(*result.final_state == std::vector<float>(3, init ? 4.0f : 3.0f));
+    }
+    auto const emptied = loop(
+        [](std::int64_t i, bool, auto const&) {
+            using values = xt::xtensor<float, 1>;
+            return loop_step{true, i == 0 ? std::optional<values>(values{5}) : std::optional<values>()};
+        },
+        given, {.max_trip_count = 2});
+    CHECK(!emptied.final_state);
+}
+
 } // namespace loop_test

@@ -135,4 +135,18 @@ TEST_CASE("scan_batched sets to zeros what no iteration writes: rows of length 0
           xt::xtensor<float, 2>(xt::zeros<float>({4, 3})));
 }
 
+TEST_CASE("the items of a state may be tensors")
+{
+    using items = std::vector<double>;
+    xt::xtensor<items, 1> const init = {items{1, 2}, items{3, 4}};
+    xt::xtensor<double, 2> const x = {{1, 2}, {10, 20}};
+    auto const body = [](items const& h, double x_t) {
+        return scan_step{items{h[0] + x_t, h[1] - x_t}, h[0]};
+    };
+    auto const [last, all] = scan_batched(body, init, x);
+    CHECK(last(0) == items{4, -1});
+    CHECK(last(1) == items{33, -26});
+    CHECK(all == xt::xtensor<double, 2>{{1, 2}, {3, 13}});
+}
+
 } // namespace scan_batched_test

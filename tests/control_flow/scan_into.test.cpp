@@ -245,4 +245,19 @@ TEST_CASE("in debug builds an output that the body does not write is NaN")
 }
 #endif
 
+TEST_CASE("the items of an output may be tensors")
+{
+    using items = std::vector<double>;
+    xt::xtensor<double, 1> const x = {1, 2, 3};
+    auto y = xt::xtensor<items, 1>::from_shape({3});
+    double h = 0;
+    scan_into(
+        [](double& sum, double x_t, items& y_t) {
+            sum += x_t;
+            y_t = {sum, x_t};
+        },
+        h, x, y);
+    CHECK(y(2) == items{6, 3});
+}
+
 } // namespace scan_into_test

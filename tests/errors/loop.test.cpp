@@ -2,6 +2,8 @@
 
 #include <doctest/doctest.h>
 
+#include <optional>
+
 #include <xloom/control_flow/loop.hpp>
 
 namespace errors_loop_test {
@@ -56,17 +58,15 @@ TEST_CASE("loop refuses a shape that a carried value's type has no room for")
         return loop_step{true, std::tuple{n, ones(i == 1 ? 50 : 3)}};
     };
     CHECK_THROWS_WITH_AS(loop(body, std::tuple{0, fixed}, {.max_trip_count = 3}),
-        "xloom::loop: a state of a fixed shape or rank must keep it in every iteration, but states[1] was "
-        "[3] and the body made it [50] at "
-        "iteration 1. Carry an xt::xarray to change it.",
+        "xloom::loop: a state of a fixed shape or rank must keep it in every iteration, but states[1] has "
+        "the shape [3] and the body made its shape [50] at iteration 1. Carry an xt::xarray to change it.",
         body_error);
     auto const deeper = [](std::int64_t, bool, auto const&) {
         return loop_step{true, xt::xarray<float>(xt::ones<float>({2, 1, 2}))};
     };
     CHECK_THROWS_WITH_AS(loop(deeper, ones(3), {.max_trip_count = 3}),
-        "xloom::loop: a state of a fixed shape or rank must keep it in every iteration, but states[0] was "
-        "[3] and the body made it [2, 1, "
-        "2] at iteration 0. Carry an xt::xarray to change it.",
+        "xloom::loop: a state of a fixed shape or rank must keep it in every iteration, but states[0] has "
+        "rank 1 and the body made its shape [2, 1, 2] at iteration 0. Carry an xt::xarray to change it.",
         body_error);
 }
 
@@ -79,6 +79,27 @@ TEST_CASE("loop carries any shape that a value's type has room for")
         return loop_step{true, xt::xarray<float>(ones(static_cast<std::size_t>(i) + 5))};
     };
     CHECK(loop(other, ones(3), {.max_trip_count = 2}).final_state == ones(6));
+}
+
+TEST_CASE("loop refuses a shape that the value of an optional has no room for")
+{
+    std::optional<xt::xtensor_fixed<float, xt::xshape<2>>> const fixed =
+        xt::xtensor_fixed<float, xt::xshape<2>>{1, 2};
+    auto const body = [](std::int64_t i, bool, auto const&) {
+        return loop_step{true, xt::xarray<float>(ones(i == 0 ? 2 : 5))};
+    };
+    CHECK_THROWS_WITH_AS(loop(body, fixed, {.max_trip_count = 3}),
+        "xloom::loop: a state of a fixed shape or rank must keep it in every iteration, but states[0] has "
+        "the shape [2] and the body made its shape [5] at iteration 1. Carry an xt::xarray to change it.",
+        body_error);
+    std::optional<vector> const none;
+    auto const deeper = [](std::int64_t, bool, auto const&) {
+        return loop_step{true, std::optional<xt::xarray<float>>(xt::ones<float>({2, 2}))};
+    };
+    CHECK_THROWS_WITH_AS(loop(deeper, none, {.max_trip_count = 3}),
+        "xloom::loop: a state of a fixed shape or rank must keep it in every iteration, but states[0] has "
+        "rank 1 and the body made its shape [2, 2] at iteration 0. Carry an xt::xarray to change it.",
+        body_error);
 }
 
 } // namespace errors_loop_test

@@ -2,6 +2,8 @@
 
 #include <doctest/doctest.h>
 
+#include <optional>
+
 #include <xloom/control_flow/loop.hpp>
 
 namespace errors_loop_into_test {
@@ -156,6 +158,23 @@ TEST_CASE("loop_into refuses operands that overlap")
         "xloom::loop_into: an operand that is written must have memory of its own, but states[0] "
         "overlaps states[1]. Copy one of the two.",
         overlap_error);
+}
+
+TEST_CASE("loop_into refuses outputs and states in the memory of what a sequence or an optional holds")
+{
+    std::vector<vector> sequence = {vector{1, 2, 3}, vector{4, 5, 6}};
+    CHECK_THROWS_WITH_AS(loop_into(never, sequence, sequence[1], {.max_trip_count = 3}),
+        "xloom::loop_into: an operand that is written must have memory of its own, but states[0] "
+        "overlaps scan_outputs[0]. Copy one of the two.",
+        overlap_error);
+    std::optional<vector> maybe = vector{1, 2, 3};
+    CHECK_THROWS_WITH_AS(loop_into(never, std::tie(*maybe, maybe), std::tuple{}, {.max_trip_count = 3}),
+        "xloom::loop_into: an operand that is written must have memory of its own, but states[1] "
+        "overlaps states[0]. Copy one of the two.",
+        overlap_error);
+    CHECK(sequence[1] == vector{4, 5, 6});
+    auto const no_trip = [](auto const&...) { return false; };
+    CHECK(loop_into(no_trip, std::tie(maybe, sequence), std::tuple{}, {.max_trip_count = 3}).trip_count == 1);
 }
 
 } // namespace errors_loop_into_test

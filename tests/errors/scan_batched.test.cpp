@@ -2,6 +2,8 @@
 
 #include <doctest/doctest.h>
 
+#include <array>
+
 #include <xloom/control_flow/scan_batched.hpp>
 
 namespace errors_scan_batched_test {
@@ -175,6 +177,17 @@ TEST_CASE("scan_batched walks batches without items in every layout")
         state, none);
     CHECK(last.shape() == state.shape());
     CHECK(all.shape() == none.shape());
+}
+
+TEST_CASE("scan_batched refuses more outputs than max_operands")
+{
+    auto const body = [](vector const& state, auto const&) {
+        return scan_step{state, std::tuple_cat(std::array<int, max_operands + 1>{})};
+    };
+    CHECK_THROWS_WITH_AS(scan_batched(body, h, x),
+        "xloom::scan_batched: there may be at most 32 operands of one kind (max_operands), but there are 33 "
+        "scan outputs. Stack some of them into one tensor.",
+        option_error);
 }
 
 } // namespace errors_scan_batched_test

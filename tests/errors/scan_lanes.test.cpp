@@ -312,4 +312,16 @@ TEST_CASE("scan_lanes_into refuses to write its sequence_lens, and an item twice
     CHECK(memory == std::array<float, 6>{});
 }
 
+TEST_CASE("scan_lanes refuses more outputs than max_operands")
+{
+    auto const body = [](auto const& h, auto const&) {
+        auto const outputs = [&](auto... each) { return std::tuple((static_cast<void>(each), h)...); };
+        return scan_step{h, std::apply(outputs, std::array<int, max_operands + 1>{})};
+    };
+    CHECK_THROWS_WITH_AS(scan_lanes(body, ones(2), ones(2, 3)),
+        "xloom::scan_lanes: there may be at most 32 operands of one kind (max_operands), but there are 33 "
+        "scan outputs. Stack some of them into one tensor.",
+        option_error);
+}
+
 } // namespace errors_scan_lanes_test

@@ -346,4 +346,28 @@ TEST_CASE("gather_nd_vjp_into and scatter_nd_vjp_into")
     });
 }
 
+TEST_CASE("loop_vjp_into: the memory of what a sequence holds")
+{
+    using sequence = std::vector<vec>;
+    auto const body = [](std::int64_t, sequence&, vec const&) { return true; };
+    auto const body_vjp = [](std::int64_t, sequence const&, vec const&, sequence const&, sequence&, vec&) {
+        FAIL_CHECK("the body ran");
+    };
+    sequence state = {vec{1, 2}};
+    vec const w = {3, 4};
+    loop_residuals<sequence> residuals;
+    loop_forward_into(body, state, w, std::tuple(), residuals, {.max_trip_count = 1});
+    sequence ct_state = state, ct_init = state;
+    CHECK_THROWS_WITH_AS(loop_vjp_into(body, body_vjp, w, residuals, cotangents().states(ct_state),
+                             gradients().init(ct_init).params(ct_init[0])),
+        "xloom::loop_vjp_into: an operand that is written must have memory of its own, but ct_init[0] "
+        "overlaps ct_params[0]. Copy one of the two.",
+        overlap_error);
+    CHECK_THROWS_WITH_AS(loop_vjp_into(body, body_vjp, w, residuals, cotangents().states(ct_state),
+                             gradients().init(ct_init).params(ct_state[0])),
+        "xloom::loop_vjp_into: an operand that is written must have memory of its own, but ct_states[0] "
+        "overlaps ct_params[0]. Copy one of the two.",
+        overlap_error);
+}
+
 } // namespace errors_vjp_overlap_test

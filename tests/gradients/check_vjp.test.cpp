@@ -2,9 +2,11 @@
 
 #include <doctest/doctest.h>
 
+#include <span>
 #include <sstream>
 #include <string>
 #include <tuple>
+#include <vector>
 
 #include <xloom/gradients/check_vjp.hpp>
 
@@ -200,6 +202,20 @@ TEST_CASE("float, and items that have no derivative")
     };
     CHECK(!check_vjp(body, wrong, state, 3, 0.25f));
     CHECK(check_vjp(body, wrong, state, 3, 0.25f, {.tolerance = 0.5}));
+}
+
+TEST_CASE("operands that are spans")
+{
+    auto const body = [](auto const& h, double x_t) {
+        return scan_step{std::vector<double>{h[0] * x_t, h[1]}};
+    };
+    auto const body_vjp = [](auto const& h, double x_t, auto const& ct_next, auto& ct_h, double& ct_x) {
+        ct_h[0] += ct_next[0] * x_t;
+        ct_h[1] += ct_next[1];
+        ct_x += ct_next[0] * h[0];
+    };
+    std::vector<double> const h = {1.5, 2};
+    CHECK(check_vjp(body, body_vjp, std::span<double const>(h), 3.0));
 }
 
 } // namespace check_vjp_test

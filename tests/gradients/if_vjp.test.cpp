@@ -2,6 +2,9 @@
 
 #include <doctest/doctest.h>
 
+#include <span>
+#include <vector>
+
 #include <xloom/gradients/if_vjp.hpp>
 
 namespace if_vjp_test {
@@ -68,6 +71,20 @@ TEST_CASE("errors")
         "example "
         "with xt::all(cond).",
         shape_error);
+}
+
+TEST_CASE("a lazy cotangent, and an operand that is a span")
+{
+    vec const x = {1, 2, 3}, ct = {1, 0, 2};
+    auto taken = if_vjp(true, product, product_vjp, square, square_vjp, std::tuple(x, 5.0));
+    CHECK(std::get<0>(taken.pullback(2 * ct)) == vec{10, 0, 20});
+
+    auto const first = [](auto const& v) { return v[0]; };
+    auto const first_vjp = [](auto const&, double ct_y, auto& ct_v) { ct_v[0] += ct_y; };
+    std::vector<double> const values = {7, 8};
+    auto of_span = if_vjp(true, first, first_vjp, first, first_vjp, std::span<double const>(values));
+    CHECK(of_span.result == 7);
+    CHECK(of_span.pullback(3.0)[0] == 3);
 }
 
 } // namespace if_vjp_test

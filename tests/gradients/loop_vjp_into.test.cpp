@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <tuple>
 #include <vector>
 
@@ -185,6 +186,54 @@ TEST_CASE("errors, before anything is written")
         "advance, but options.max_trip_count is empty. Give it, or choose checkpoint::online or "
         "checkpoint::all.",
         option_error);
+}
+
+TEST_CASE("residuals of another body are refused")
+{
+    auto const without = [](std::int64_t, double& h, double w) {
+        h *= w;
+        return true;
+    };
+    auto const with = [](std::int64_t, double& h, double w, double& y) {
+        y = h *= w;
+        return true;
+    };
+    auto const with_vjp = [](std::int64_t, double, double, double, double, double&, double&) {
+        FAIL_CHECK("the VJP ran");
+    };
+    xt::xtensor<double, 1> const ct_y = {1, 1};
+    double h = 1, ct_w = 0;
+    xloom::loop_residuals<double> residuals;
+    xloom::loop_forward_into(without, h, 0.5, std::tuple(), residuals, {.max_trip_count = 2});
+    CHECK_THROWS_WITH_AS(xloom::loop_vjp_into(with, with_vjp, 0.5, residuals,
+                             xloom::cotangents().outputs(ct_y), xloom::gradients().params(ct_w)),
+        "xloom::loop_vjp_into: the residuals must be those of a forward pass of the same body, but they have "
+        "0 "
+        "scan_outputs and there are 1 ct_outputs. Pass the residuals of this body.",
+        xloom::option_error);
+}
+
+TEST_CASE("a carried value that is a span")
+{
+    auto const body = [](std::int64_t, auto& h, double w) {
+        h[0] *= w;
+        return true;
+    };
+    auto const body_vjp = [](std::int64_t, auto const& h, double w, auto const& ct_next, auto& ct_h,
+                              double& ct_w) {
+        ct_h[0] += w * ct_next[0];
+        ct_w += h[0] * ct_next[0];
+    };
+    std::vector<double> h = {3};
+    xloom::loop_residuals<std::vector<double>> residuals;
+    std::span<double> state(h);
+    xloom::loop_forward_into(body, state, 2.0, std::tuple(), residuals, {.max_trip_count = 3});
+    double ct_w = 0;
+    std::vector<double> const ct_h = {1};
+    xloom::loop_vjp_into(
+        body, body_vjp, 2.0, residuals, xloom::cotangents().states(ct_h), xloom::gradients().params(ct_w));
+    CHECK(h[0] == 24);
+    CHECK(ct_w == 3 * 3 * 2 * 2); // of 3 w^3
 }
 
 } // namespace loop_vjp_into_test

@@ -5,6 +5,7 @@
 
 #include <cmath>
 #include <random>
+#include <span>
 #include <vector>
 
 #include <xloom/gradients/scan_vjp.hpp>
@@ -141,6 +142,49 @@ TEST_CASE("a body that is not deterministic cannot change the shape of a state")
         "the "
         "body made it [3]. Return a value of the original shape.",
         body_error);
+}
+
+TEST_CASE("a scan input and a parameter that are spans")
+{
+    std::vector<double> const x = {1, 2}, w = {0.5};
+    auto const body = [](double h, double x_t, auto const& by) { return xloom::scan_step{by[0] * h + x_t}; };
+    auto const body_vjp = [](double h, double, auto const& by, double ct_next, double& ct_h, double& ct_x,
+                              auto& ct_by) {
+        ct_h += by[0] * ct_next;
+        ct_x += ct_next;
+        ct_by[0] += h * ct_next;
+    };
+    auto scanned = xloom::scan_vjp(
+        body, body_vjp, 3.0, std::span<double const>(x), std::tuple(std::span<double const>(w)));
+    CHECK(scanned.final_state == 3.25);
+    auto const [ct_h, ct_x, ct_w] = scanned.pullback(1.0, std::tuple());
+    CHECK(ct_h == 0.25);
+    CHECK(ct_x == std::vector<double>{0.5, 1});
+    CHECK(std::get<0>(ct_w) == std::vector<double>{3 * 0.5 + 2.5});
+}
+
+TEST_CASE("tensors whose items are no numbers")
+{
+    struct pair {
+        double a = 0, b = 0;
+        pair operator+(pair const& other) const { return {a + other.a, b + other.b}; }
+        bool operator==(pair const&) const = default;
+    };
+    using pairs = xt::xtensor<pair, 1>;
+    auto const body = [](pairs const& h, double x_t) {
+        return xloom::scan_step{pairs{{h(0).a * x_t, h(0).b + x_t}}};
+    };
+    auto const body_vjp = [](pairs const& h, double x_t, pairs const& ct_next, pairs& ct_h, double& ct_x) {
+        ct_h(0) = ct_h(0) + pair{x_t * ct_next(0).a, ct_next(0).b};
+        ct_x += h(0).a * ct_next(0).a + ct_next(0).b;
+    };
+    pairs const init = {{3, 4}}, ct = {{1, 10}};
+    xt::xtensor<double, 1> const x = {2, 5};
+    auto scanned = xloom::scan_vjp(body, body_vjp, init, x);
+    CHECK(scanned.final_state(0) == pair{30, 11});
+    auto const by = scanned.pullback(ct, std::tuple());
+    CHECK(by.init(0) == pair{10, 10});
+    CHECK(by.scan_inputs == xt::xtensor<double, 1>{3 * 5 + 10, 6 + 10});
 }
 
 } // namespace scan_vjp_test

@@ -5,6 +5,7 @@
 
 #include <cmath>
 #include <random>
+#include <span>
 #include <vector>
 
 #include <xloom/gradients/scan_vjp.hpp>
@@ -431,6 +432,59 @@ TEST_CASE("states that do not fit in memory are a shape_error")
         "xloom::scan_forward_into: the states that are kept must fit in memory, but there are "
         "1152921504606846976 of the shape [1000]. Keep fewer, for example with checkpoint::sqrt().",
         shape_error);
+}
+
+TEST_CASE("residuals of another body are refused")
+{
+    auto const without = [](double& h, double x, double w) { h = w * h + x; };
+    auto const with = [](double& h, double x, double w, double& y) { y = h = w * h + x; };
+    auto const with_vjp = [](double, double, double, double, double, double&, double&, double&) {
+        FAIL_CHECK("the VJP ran");
+    };
+    xt::xtensor<double, 1> const x = {1, 2}, ct_y = {1, 1};
+    xt::xtensor<double, 1> ct_x = {0, 0};
+    double h = 0, ct_w = 0;
+    xloom::scan_residuals<double> residuals;
+    xloom::scan_forward_into(without, h, x, 0.5, std::tuple(), residuals);
+    CHECK_THROWS_WITH_AS(
+        xloom::scan_vjp_into(with, with_vjp, x, 0.5, residuals, xloom::cotangents().outputs(ct_y),
+            xloom::gradients().scan_inputs(ct_x).params(ct_w)),
+        "xloom::scan_vjp_into: the residuals must be those of a forward pass of the same body, but they have "
+        "0 "
+        "scan_outputs and there are 1 ct_outputs. Pass the residuals of this body.",
+        xloom::option_error);
+}
+
+TEST_CASE("states that are spans")
+{
+    auto const body = [](auto& h, auto const& x, double w) {
+        for (std::size_t i = 0; i < 2; ++i)
+            h[i] = w * h[i] + x(i);
+    };
+    auto const body_vjp = [](auto const& h, auto const&, double w, auto const& ct_next, auto& ct_h,
+                              auto& ct_x, double& ct_w) {
+        for (std::size_t i = 0; i < 2; ++i) {
+            ct_h[i] += w * ct_next[i];
+            ct_x(i) += ct_next[i];
+            ct_w += h[i] * ct_next[i];
+        }
+    };
+    std::vector<double> h = {1, 2};
+    xt::xtensor<double, 2> const x = {{1, 2}, {3, 4}};
+    xloom::scan_residuals<std::vector<double>> residuals;
+    std::vector<double> const ct_h = {1, 10};
+    for (int run = 0; run < 2; ++run) { // the second one in the memory of the first
+        h = {1, 2};
+        std::span<double> state(h);
+        xloom::scan_forward_into(body, state, x, 0.5, std::tuple(), residuals);
+        CHECK(h == std::vector<double>{3.75, 5.5});
+        xt::xtensor<double, 2> ct_x = {{0, 0}, {0, 0}};
+        double ct_w = 0;
+        xloom::scan_vjp_into(body, body_vjp, x, 0.5, residuals, xloom::cotangents().states(ct_h),
+            xloom::gradients().scan_inputs(ct_x).params(ct_w));
+        CHECK(ct_x == xt::xtensor<double, 2>{{0.5, 5}, {1, 10}});
+        CHECK(ct_w == 1.5 + 30 + 0.5 * (1 + 20)); // states 1.5 and 3 before the last iteration
+    }
 }
 
 } // namespace scan_vjp_into_test

@@ -85,6 +85,7 @@ loop_status run_loop_into(std::string_view op, Body& body, std::tuple<States&...
     std::int64_t const room = check_loop_outputs(op, detail::shapes_of(outputs), control.guaranteed_trips());
     auto const traversals = detail::traversals_of(outputs);
     check_in_place(op, detail::traversals_of(states), std::array<traversal, 0>(), traversals);
+    detail::check_held_tensors(op, "states", states, numbered("scan_outputs", traversals));
 
     auto y = cursor_set<std::tuple<Outputs&...>, true>::start(
         outputs, traversals, kernel::all_iterations(0), write_back_for<Body, States...>);
@@ -116,16 +117,34 @@ loop_status run_loop_into(std::string_view op, Body& body, std::tuple<States&...
     return control.status();
 }
 
-/// Requires that a carried value's type can hold the new shape: a fixed shape and a static rank cannot
-/// change.
+/// Requires that a carried value of type To, or in an optional, can have the shape of the new one: a fixed
+/// shape and a static rank cannot change. Two static ones that differ are a compile-time error.
+///
+/// Errors    body_error
 template <class To, class From>
-void check_room(std::string_view op, std::size_t i, To const& to, From const& from, std::int64_t iteration)
+void check_room(std::string_view op, std::size_t i, From const& from, std::int64_t iteration)
 {
-    if (!detail::has_room_for(to, from))
-        fail<body_error>(op,
-            ": a state of a fixed shape or rank must keep it in every iteration, but states[", i, "] was ",
-            detail::shape_of(to), " and the body made it ", detail::shape_of(from), " at iteration ",
-            iteration, ". Carry an xt::xarray to change it.");
+    if constexpr (is_optional<To>) {
+        detail::check_room<typename To::value_type>(op, i, from, iteration);
+    } else if constexpr (is_optional<From>) {
+        if (from)
+            detail::check_room<To>(op, i, *from, iteration);
+    } else if constexpr (tensor<From> && !std::is_same_v<To, From>) {
+        constexpr bool has_fixed_shape = is_fixed_shape<shape_type_t<To>>;
+        bool has_room = true;
+        if constexpr (has_fixed_shape)
+            has_room = detail::is_shaped_like(from, shape_of_type<To>());
+        else if constexpr (enable_tensor<To>::rank != dynamic_rank)
+            has_room = detail::rank_of(from) == enable_tensor<To>::rank;
+        if (!has_room)
+            fail<body_error>(op,
+                ": a state of a fixed shape or rank must keep it in every iteration, but states[", i,
+                "] has ",
+                has_fixed_shape ? concat("the shape ", shape_of_type<To>())
+                                : concat("rank ", enable_tensor<To>::rank),
+                " and the body made its shape ", detail::describe_shape(from), " at iteration ", iteration,
+                ". Carry an xt::xarray to change it.");
+    }
 }
 
 /// Runs a loop, whose end `control` decides, and returns its control. `outputs` grow with the loop.
@@ -145,7 +164,7 @@ loop_control run_loop_iterations(std::string_view op, Body& body, Carried carrie
         });
         detail::check_ranks(op, "states", detail::leaves(step.state));
         detail::for_each_leaf(detail::leaves(step.state), [&](auto i, auto const& value) {
-            detail::check_room(op, i, std::get<i>(carried), value, now.trip_count);
+            detail::check_room<bare<decltype(std::get<i>(carried))>>(op, i, value, now.trip_count);
         });
         outputs.push(detail::leaves(step.scan_outputs), now.trip_count);
         memory.replace(carried, detail::leaves(step.state));

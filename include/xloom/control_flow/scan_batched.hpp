@@ -93,8 +93,8 @@ auto scan_batched(Body&& body, Init&& init, Inputs const& scan_inputs,
     using state = owned_t<Init>;
     using inputs = decltype(detail::evaluated_inputs(scan_inputs));
     if constexpr (satisfied<options_and_policy<scan_batched_options, Options, Env...>,
-                      flat_arguments<state, inputs>, carried_by_rows<state>, scanned_inputs<inputs, 2>,
-                      holds_sequence_lens<Lens>,
+                      flat_arguments<state, inputs>, carried_by_rows<state>, copied_by_rows<state>,
+                      scanned_inputs<inputs, 2>, holds_sequence_lens<Lens>,
                       returns_step_by_rows<batch_rows, Body, state, inputs, Options, Env...>>()) {
         using step = bare<typename row_scan_call<batch_rows, Body, state, inputs>::result>;
         return detail::run_scan_batched<step>(body, detail::to_owned(static_cast<Init&&>(init)),

@@ -22,6 +22,7 @@ auto run_scan_lanes(Body const& body, State state, Inputs const& inputs, Lens co
     scan_lanes_options const& options, Policy const& policy)
 {
     static constexpr std::string_view op = "xloom::scan_lanes";
+    check_count(op, leaf_count<decltype(Step::scan_outputs)>, "scan outputs");
     auto const states = detail::leaves(state);
     detail::check_ranks(op, "scan_inputs", inputs);
     auto const [extent, batch] = detail::check_scan_lanes(

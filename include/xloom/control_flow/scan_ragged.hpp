@@ -168,7 +168,8 @@ auto scan_ragged(Body&& body, Init&& init, Inputs const& scan_inputs, Splits con
     using state = owned_t<Init>;
     using inputs = decltype(detail::evaluated_inputs(scan_inputs));
     if constexpr (satisfied<at_most_a_policy<Env...>, flat_arguments<state, inputs>, carried_by_rows<state>,
-                      scanned_inputs<inputs>, some_input<inputs>, splits_of_rows<Splits>,
+                      copied_by_rows<state>, scanned_inputs<inputs>, some_input<inputs>,
+                      splits_of_rows<Splits>,
                       returns_step_by_rows<ragged_rows, Body, state, inputs, Env...>>()) {
         using step = bare<typename row_scan_call<ragged_rows, Body, state, inputs>::result>;
         auto const [splits] = detail::evaluated_inputs(std::tie(row_splits));

@@ -237,7 +237,9 @@ vjp_report check_vjp(State const& states, Elements const& elements, Params const
 {
     auto const own = [](auto const& operands) {
         return std::apply(
-            [](auto const&... value) { return std::tuple<owned_t<decltype(value)>...>(value...); },
+            [](auto const&... value) {
+                return std::tuple<owned_t<decltype(value)>...>(detail::to_owned(value)...);
+            },
             detail::leaves(operands));
     };
     auto const first = own(states);

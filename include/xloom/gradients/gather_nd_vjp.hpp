@@ -88,8 +88,8 @@ auto gather_nd_vjp(
             fail<shape_error>(op, ": the result must have the requested rank, but data has the shape ", dims,
                 " and the requested rank is ", Rank, ". Request ", dims.size(), ".");
         result_type result = enable_tensor<result_type>::make(dims);
+        detail::fill_items(result, item_t<Ct>{});
         auto const ct_data = detail::items_in<item_t<Ct>>(result);
-        std::fill_n(ct_data.first, element_count(dims), item_t<Ct>{});
         detail::run_gather_vjp(index, cotangent, ct_data, given, detail::policy_of(options, env...));
         return result;
     }

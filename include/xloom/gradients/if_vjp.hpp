@@ -111,11 +111,12 @@ public:
         constexpr std::size_t count = std::tuple_size_v<bare<decltype(operands)>>;
         decltype(auto) then_vjp = detail::vjp_of<recorded_branch_vjp, count>(then_branch_, then_vjp_);
         decltype(auto) else_vjp = detail::vjp_of<recorded_branch_vjp, count>(else_branch_, else_vjp_);
-        using then_call = branch_vjp_call<bare<decltype(then_vjp)>, Operands, CtResult>;
-        using else_call = branch_vjp_call<bare<decltype(else_vjp)>, Operands, CtResult>;
-        if constexpr (satisfied<one_of_each_result<Result, CtResult>, are_branch_vjps<then_call, else_call>,
+        auto const cts = detail::evaluated_inputs(ct_result);
+        using ct_values = bare<decltype(cts)>;
+        using then_call = branch_vjp_call<bare<decltype(then_vjp)>, Operands, ct_values>;
+        using else_call = branch_vjp_call<bare<decltype(else_vjp)>, Operands, ct_values>;
+        if constexpr (satisfied<one_of_each_result<Result, ct_values>, are_branch_vjps<then_call, else_call>,
                           writes_by_reference<then_call, else_call>>()) {
-            auto const cts = detail::const_leaves(detail::leaves(ct_result));
             detail::check_ranks(op, "ct_result", cts);
             detail::check_cotangents(op, "ct_result", detail::shapes_of(cts), "result", result_shapes_);
             if (cond_)

@@ -103,7 +103,7 @@ public:
                 Step step = detail::call_body(
                     body_, std::tuple<std::int64_t, bool>(t, true), detail::const_leaves(carried), params);
                 detail::for_each_leaf(detail::leaves(step.state), [&](auto i, auto& value) {
-                    detail::check_room(op, i, std::get<i>(carried), value, t);
+                    detail::check_room<bare<decltype(std::get<i>(carried))>>(op, i, value, t);
                     detail::assign_carried(std::get<i>(carried), value);
                 });
             };
@@ -283,7 +283,7 @@ void loop_vjp_into(Body&& body, BodyVjp&& body_vjp, Params const& params, Residu
     using state = kept_state_t<loop_residuals, Residuals>;
     if constexpr (satisfied<follows_body<BodyVjp>, environment<takes<>, Env...>, has_residuals<state>,
                       cotangents_and_gradients<Cotangents, Gradients>>()) {
-        using types = backward_operand_types<state, std::tuple<>, Params, bare<Cotangents>, bare<Gradients>>;
+        using types = backward_operand_types<state, std::tuple<>, Params, bare<Cotangents>, Gradients>;
         using outputs = typename types::outputs;
         using body_call = loop_repeated_call<std::remove_reference_t<Body>, state, Params, outputs>;
         using vjp_call = loop_vjp_call<BodyVjp, state, Params, outputs, typename types::ct_params>;

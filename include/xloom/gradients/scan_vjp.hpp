@@ -90,7 +90,7 @@ void scan_vjp_into(Body& body, BodyVjp& body_vjp, Inputs const& scan_inputs, Par
     using inputs = decltype(detail::evaluated_inputs(scan_inputs));
     if constexpr (satisfied<follows_body<BodyVjp>, environment<takes<>, Env...>, has_residuals<state>,
                       cotangents_and_gradients<Cotangents, Gradients>>()) {
-        using types = backward_operand_types<state, inputs, Params, bare<Cotangents>, bare<Gradients>>;
+        using types = backward_operand_types<state, inputs, Params, bare<Cotangents>, Gradients>;
         using outputs = typename types::outputs;
         using body_call = scan_repeated_call<Body, state, inputs, Params, outputs, LeadingAxis>;
         using vjp_call = scan_vjp_call<BodyVjp, state, inputs, Params, outputs, typename types::ct_inputs,

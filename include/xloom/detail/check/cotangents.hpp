@@ -9,12 +9,17 @@
 
 namespace xloom::inline XLOOM_ABI::detail {
 
-/// Requires that every cotangent has the shape of its value.
+/// Requires a cotangent for each value, which has its shape.
 ///
-/// Errors    shape_error.
+/// Errors    option_error: the residuals are of another body. shape_error
 inline void check_cotangents(std::string_view op, std::string_view cotangents, std::span<shape const> actual,
     std::string_view values, std::span<shape const> expected)
 {
+    if (actual.size() != expected.size())
+        fail<option_error>(op,
+            ": the residuals must be those of a forward pass of the same body, but they have ",
+            expected.size(), " ", values, " and there are ", actual.size(), " ", cotangents,
+            ". Pass the residuals of this body.");
     fact_list wrong;
     for (std::size_t i = 0; i < actual.size(); ++i)
         if (actual[i] != expected[i])
@@ -22,6 +27,14 @@ inline void check_cotangents(std::string_view op, std::string_view cotangents, s
     if (!wrong.empty())
         fail<shape_error>(
             op, ": a cotangent must have the shape of its value, but ", wrong, ". Give it that shape.");
+}
+
+/// As above, where the cotangents may be omitted all together.
+inline void check_optional_cotangents(std::string_view op, std::string_view cotangents,
+    std::span<shape const> actual, std::string_view values, std::span<shape const> expected)
+{
+    if (!actual.empty())
+        check_cotangents(op, cotangents, actual, values, expected);
 }
 
 /// Requires that `count` states of one shape, which a forward pass keeps, fit in memory.

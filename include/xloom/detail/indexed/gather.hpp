@@ -112,7 +112,7 @@ auto gathered(std::string_view op, slice_index<Index> const& index, shape const&
     }
     result_type result = enable_tensor<result_type>::make(dims);
     if (index.may_drop())
-        std::fill_n(enable_tensor<result_type>::data(result), element_count(dims), item_t<Data>{});
+        detail::fill_items(result, item_t<Data>{});
     detail::gather_to(index, result, gather);
     return result;
 }

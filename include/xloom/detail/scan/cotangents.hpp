@@ -97,49 +97,52 @@ template <class X>
 using held_t =
     std::conditional_t<std::is_lvalue_reference_v<X> && tensor<bare<X>>, bare<X> const&, owned_t<X>>;
 
+/// Returns one value to keep.
+template <class X>
+held_t<X&&> hold_one(X&& value)
+{
+    if constexpr (std::is_reference_v<held_t<X&&>>)
+        return value;
+    else
+        return detail::to_owned(std::forward<X>(value));
+}
+
 /// Returns the values of an argument to keep, as a tuple.
 ///
 /// Errors    shape_error: the items of a lazy expression do not fit in memory.
 template <class Operands>
 auto hold(Operands&& operands)
 {
-    detail::check_evaluated_sizes(operands);
     if constexpr (is_tuple<bare<Operands>>)
         return [&]<std::size_t... I>(std::index_sequence<I...>) {
             return std::tuple<held_t<decltype(std::get<I>(std::forward<Operands>(operands)))>...>(
-                std::get<I>(std::forward<Operands>(operands))...);
+                detail::hold_one(std::get<I>(std::forward<Operands>(operands)))...);
         }(std::make_index_sequence<std::tuple_size_v<bare<Operands>>>{});
     else
-        return std::tuple<held_t<Operands&&>>(std::forward<Operands>(operands));
+        return std::tuple<held_t<Operands&&>>(detail::hold_one(std::forward<Operands>(operands)));
 }
 
 template <class Operands>
 using held_operands_t = decltype(detail::hold(std::declval<Operands>()));
 
-/// Calls f(item) for each item of a tensor in row-major order, or for a scalar.
-template <class X, class F>
-void for_each_item(X& value, F const& f)
+/// Returns 0 as a T: T(0), or T() where 0 cannot be converted to it.
+template <class T>
+T zero_of()
 {
-    if constexpr (tensor<X>) {
-        strided_layout const layout = detail::layout_of(value);
-        auto* const first = enable_tensor<bare<X>>::data(value);
-        kernel::strided_copy(layout.dims, layout.strides, layout.strides)
-            .for_each_pair(first, first, [&](auto& item, auto&) { f(item); });
-    } else {
-        f(value);
-    }
+    if constexpr (std::is_constructible_v<T, int>)
+        return T(0);
+    else
+        return T();
 }
 
-/// Sets the items of a contiguous tensor, or a scalar, to 0.
+/// Sets the items of a tensor, or a scalar, to 0.
 template <class X>
 void set_to_zero(X& value)
 {
     if constexpr (tensor<X>)
-        std::fill_n(enable_tensor<X>::data(value), element_count(detail::shape_of(value)), item_t<X>(0));
-    else if constexpr (std::is_constructible_v<X, int>)
-        value = X(0);
+        detail::fill_items(value, detail::zero_of<item_t<X>>());
     else
-        value = X();
+        value = detail::zero_of<X>();
 }
 
 /// Makes `ct` a cotangent of 0 for `value`: a tensor of its shape, a sequence of as many values.
@@ -177,7 +180,7 @@ X zeros_of_shape([[maybe_unused]] shape const& dims)
         detail::set_to_zero(zeros);
         return zeros;
     } else {
-        return X(0);
+        return detail::zero_of<X>();
     }
 }
 

@@ -279,12 +279,20 @@ private:
 
 /// Fills an output element, an item or a view, with NaN in debug builds, so that one that the body does not
 /// write is noticed.
-template <class Element>
-void poison([[maybe_unused]] Element& element)
+template <class Item>
+void poison([[maybe_unused]] Item& item)
 {
 #ifndef NDEBUG
-    if constexpr (std::numeric_limits<item_t<Element>>::has_quiet_NaN)
-        element = std::numeric_limits<item_t<Element>>::quiet_NaN();
+    if constexpr (std::numeric_limits<Item>::has_quiet_NaN)
+        item = std::numeric_limits<Item>::quiet_NaN();
+#endif
+}
+template <class T, class Shape>
+void poison([[maybe_unused]] basic_element_view<T, Shape>& element)
+{
+#ifndef NDEBUG
+    if constexpr (std::numeric_limits<T>::has_quiet_NaN)
+        element = std::numeric_limits<T>::quiet_NaN();
 #endif
 }
 

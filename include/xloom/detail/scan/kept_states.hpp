@@ -90,12 +90,13 @@ class value_slots {
 public:
     void reserve(std::string_view, std::size_t, State const&) {}
 
-    void save(std::size_t slot, State const& value)
+    template <class Value>
+    void save(std::size_t slot, Value const& value)
     {
         if (slot == values_.size())
-            values_.push_back(value);
+            values_.push_back(detail::to_owned(value));
         else
-            values_[slot] = value;
+            detail::assign_carried(values_[slot], value);
     }
     void load(std::size_t slot, State& value) { value = values_[slot]; }
     void check_shape(std::string_view, std::size_t, State const&) const {}
@@ -252,7 +253,7 @@ private:
                 detail::assign_carried(std::get<i>(detail::leaves(*current_)), state);
             });
         else
-            std::apply([&](auto const&... state) { current_.emplace(state...); }, states);
+            std::apply([&](auto const&... state) { current_.emplace(detail::to_owned(state)...); }, states);
         detail::for_each_leaf(slots_, [&](auto i, auto& each) {
             each.reserve(op_, capacity_, std::get<i>(detail::leaves(*current_)));
         });

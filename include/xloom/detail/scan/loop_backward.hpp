@@ -54,8 +54,8 @@ void check_loop_cotangents(std::string_view op, loop_record<State> const& record
     check_finished(op, record.states.is_finished());
     detail::check_ranks(op, "ct_outputs", ct_outputs);
     check_cotangents(op, "ct_outputs", detail::shapes_of(ct_outputs), "scan_outputs", record.output_shapes);
-    check_cotangents(op, "ct_states", detail::shapes_if_tensors(op, "ct_states", ct_states), "states",
-        record.state_shapes);
+    check_optional_cotangents(op, "ct_states", detail::shapes_if_tensors(op, "ct_states", ct_states),
+        "states", record.state_shapes);
 }
 
 /// Checks the gradients of a loop's operands.
@@ -63,17 +63,23 @@ template <class State, class Params, class CtStates, class CtOutputs, class CtIn
 void check_loop_gradients(std::string_view op, loop_record<State> const& record, Params const& params,
     CtStates const& ct_states, CtOutputs const& ct_outputs, CtInit const& ct_init, CtParams const& ct_params)
 {
-    check_cotangents(
+    check_optional_cotangents(
         op, "ct_init", detail::shapes_if_tensors(op, "ct_init", ct_init), "init", record.initial_shapes);
     detail::check_ranks(op, "params", params);
     detail::check_ranks(op, "ct_params", ct_params);
     check_cotangents(op, "ct_params", detail::shapes_of(ct_params), "params", detail::shapes_of(params));
-    check_written(op,
-        all_operands(numbered("ct_init", detail::traversals_of(ct_init)),
-            numbered("ct_params", detail::traversals_of(ct_params))),
-        all_operands(numbered("params", detail::traversals_of(params)),
-            numbered("ct_states", detail::traversals_of(ct_states)),
-            numbered("ct_outputs", detail::traversals_of(ct_outputs))));
+    auto const of_init = detail::traversals_of(ct_init);
+    auto const of_params = detail::traversals_of(ct_params);
+    auto const of_values = detail::traversals_of(params);
+    auto const of_states = detail::traversals_of(ct_states);
+    auto const of_outputs = detail::traversals_of(ct_outputs);
+    auto const by_init = numbered("ct_init", of_init);
+    auto const by_params = numbered("ct_params", of_params);
+    auto const read = all_operands(
+        numbered("params", of_values), numbered("ct_states", of_states), numbered("ct_outputs", of_outputs));
+    check_written(op, all_operands(by_init, by_params), read);
+    detail::check_held_tensors(op, "ct_init", ct_init, all_operands(by_params, read));
+    detail::check_held_tensors(op, "ct_states", ct_states, all_operands(by_init, by_params));
 }
 
 /// Runs a backward pass from the cotangents of the final values, and returns those of the initial ones. All

@@ -25,6 +25,10 @@ struct carried {
     }
 };
 
+/// True if the items of a value are default-constructible.
+template <class X>
+struct has_default_items : std::is_default_constructible<item_t<X>> {};
+
 /// Requires states that have one row for each row of a batch, or each segment.
 template <class States>
 struct carried_by_rows {
@@ -32,6 +36,19 @@ struct carried_by_rows {
     {
         constexpr bool is_valid = every_leaf<is_scan_output, leaves_t<States>>;
         static_assert(is_valid, "a state is a tensor whose axis 0 is the batch, or the segments");
+        return is_valid;
+    }
+};
+
+/// Requires states of which a row can be copied, as pure bodies carry it.
+template <class States>
+struct copied_by_rows {
+    static consteval bool holds()
+    {
+        constexpr bool is_valid = every_leaf<has_default_items, leaves_t<States>>;
+        static_assert(is_valid,
+            "the items of a state must be default-constructible, because a copy of its row is carried; "
+            "scan_batched_into and scan_ragged_into carry the row itself");
         return is_valid;
     }
 };
@@ -64,8 +81,7 @@ struct of_tensors {
         constexpr bool is_valid = every_leaf<is_no_foreign_memory, Leaves>;
         static_assert(is_valid,
             "a scan input or output must be a tensor: of xtensor, a std::vector, std::span or std::mdspan, "
-            "of "
-            "Eigen with <xloom/interop/eigen.hpp>, or of a type with xloom::enable_tensor");
+            "of Eigen with <xloom/interop/eigen.hpp>, or of a type with xloom::enable_tensor");
         return is_valid;
     }
 };

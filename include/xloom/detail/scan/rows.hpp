@@ -122,12 +122,12 @@ void load_rows(States const& states, std::size_t b, Row& row)
         auto const [first, rows] = detail::row_of(state, b);
         auto& to = std::get<i>(row);
         using value = bare<decltype(to)>;
-        if constexpr (tensor<value>) {
+        if constexpr (std::is_same_v<value, item_t<X>>) {
+            to = *first;
+        } else {
             detail::make_shape(to, rows.element.dims);
             kernel::strided_copy(rows.element.dims, rows.element.strides, detail::layout_of(to).strides)(
                 first, enable_tensor<value>::data(to));
-        } else {
-            to = *first;
         }
     });
 }
@@ -229,8 +229,7 @@ private:
         using item = item_t<stacked>;
         result = enable_tensor<stacked>::make(rows_.stacked_shape(op_, K, element, sizeof(item)));
         if (Rows::has_tails && (has_no_elements || !is_row_major(detail::layout_of(result))))
-            std::fill_n(
-                enable_tensor<stacked>::data(result), element_count(detail::shape_of(result)), item{});
+            detail::fill_items(result, item{});
     }
 
     std::string_view op_;

@@ -99,11 +99,11 @@ void check_scan_backward(
         fail<shape_error>(op, ": the residuals must be those of a forward pass of the same length, but ",
             "scan_inputs have ", length, " elements and the forward pass had ", record.states.length(),
             " iterations. Give both the same scan inputs.");
-    check_cotangents(op, "ct_states", detail::shapes_of(ct_states), "states", record.state_shapes);
+    check_optional_cotangents(op, "ct_states", detail::shapes_of(ct_states), "states", record.state_shapes);
     auto const ct_output_shapes = detail::shapes_of(ct_outputs);
     check_cotangents(op, "ct_outputs", ct_output_shapes, "scan_outputs", record.output_shapes);
     check_scan_outputs(op, ct_output_shapes, length, options, words_of_ct_outputs);
-    check_cotangents(op, "ct_init", detail::shapes_of(ct_init), "states", record.state_shapes);
+    check_optional_cotangents(op, "ct_init", detail::shapes_of(ct_init), "states", record.state_shapes);
     check_cotangents(op, "ct_scan_inputs", detail::shapes_of(ct_inputs), "scan_inputs", input_shapes);
     check_cotangents(op, "ct_params", detail::shapes_of(ct_params), "params", detail::shapes_of(params));
     check_written(op,

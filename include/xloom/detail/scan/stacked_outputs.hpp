@@ -64,7 +64,7 @@ public:
     template <class Y>
     void push(Y const& y)
     {
-        if constexpr (!tensor<Y>)
+        if constexpr (std::is_same_v<Y, Item> || !tensor<Y>)
             data_[at_] = y;
         else if (is_always_row_major<Y> && in_place_) {
             if (enable_tensor<Y>::data(y) != data_ + at_)

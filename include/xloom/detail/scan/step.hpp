@@ -50,28 +50,26 @@ struct loose_values {};
 /// A tag for the state of a step whose condition is not a bool.
 struct no_bool {};
 
-/// False if the type of `to` has a fixed shape or static rank that differs from `from`'s. Two static ones
-/// that differ are a compile-time error.
-template <class To, class From>
-bool has_room_for(To const& to, From const& from)
-{
-    if constexpr (std::is_same_v<To, From> || !tensor<To>)
-        return true;
-    else if constexpr (is_fixed_shape<shape_type_t<To>>)
-        return detail::have_same_shape(to, from);
-    else if constexpr (enable_tensor<To>::rank == dynamic_rank ||
-                       enable_tensor<To>::rank == enable_tensor<From>::rank)
-        return true;
-    else
-        return enable_tensor<To>::rank == detail::shape_of(from).size();
-}
-
-/// Assigns `from` to `to`: moves if the types are equal, otherwise copies the items. Requires a valid
-/// replacement, and has_room_for(to, from).
+/// Assigns `from` to `to`: moves a variable of the same type, otherwise copies the items. Requires a valid
+/// replacement, and check_room.
 template <class To, class From>
 void assign_carried(To& to, From& from)
 {
-    if constexpr (std::is_same_v<To, From> || !tensor<To>) {
+    if constexpr (is_optional<From> && !std::is_same_v<To, From>) {
+        if (from)
+            detail::assign_carried(to, *from);
+        else
+            to.reset();
+    } else if constexpr (is_optional<To> && tensor<From>) {
+        using value = typename To::value_type;
+        if constexpr (std::is_same_v<value, From>) {
+            to = std::move(from);
+        } else {
+            if (!to)
+                to.emplace(enable_tensor<value>::make(detail::shape_of(from)));
+            detail::assign_carried(*to, from);
+        }
+    } else if constexpr (std::is_same_v<To, From> || !tensor<To>) {
         to = std::move(from);
     } else {
         if (!detail::have_same_shape(to, from))

@@ -47,7 +47,8 @@ using kept_state_t = typename kept_state<Residuals, X>::type;
 
 /// True for a value whose cotangent can begin as 0 by its shape alone.
 template <class X>
-struct has_zero : std::bool_constant<tensor<X> || lazy<X> || std::is_constructible_v<bare<X>, int>> {};
+struct has_zero : std::bool_constant<tensor<X> || lazy<X> ||
+                                     (std::is_constructible_v<bare<X>, int> && !has_sequence<bare<X>>)> {};
 
 /// The type of a callable with any arguments and the result of a call, which must be valid. It has no
 /// definition.
@@ -276,8 +277,8 @@ template <class... Arguments>
 struct are_added_to {
     static consteval bool holds()
     {
-        constexpr bool is_valid =
-            ((every_leaf<is_writable, leaves_t<Arguments>> && outlives_call<Arguments>)&&...);
+        constexpr bool is_valid = ((every_leaf<is_writable, leaves_t<Arguments>> &&
+                                    outlives_call<std::remove_const_t<Arguments>>)&&...);
         static_assert(is_valid,
             "a gradient is added to in place, so it must be a variable that is not const, "
             "or a view of one");
@@ -331,14 +332,15 @@ struct one_of_each_param {
     }
 };
 
-/// The types of the operands of a backward pass in place, and the requirements on them.
+/// The types of the operands of a backward pass in place, and the requirements on them. Gradients are const
+/// in a const object that holds views of them.
 template <class State, class Inputs, class Params, class Cotangents, class Gradients>
 struct backward_operand_types {
     using outputs = decltype(detail::evaluated_inputs(std::declval<Cotangents const&>().ct_outputs));
     using ct_states = decltype(Cotangents::ct_states);
-    using ct_init = decltype(Gradients::ct_init);
-    using ct_inputs = decltype(Gradients::ct_scan_inputs);
-    using ct_params = decltype(Gradients::ct_params);
+    using ct_init = std::remove_reference_t<decltype((std::declval<Gradients&>().ct_init))>;
+    using ct_inputs = std::remove_reference_t<decltype((std::declval<Gradients&>().ct_scan_inputs))>;
+    using ct_params = std::remove_reference_t<decltype((std::declval<Gradients&>().ct_params))>;
 
     static consteval bool holds()
     {

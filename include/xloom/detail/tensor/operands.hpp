@@ -3,6 +3,7 @@
 
 #include <array>
 #include <memory>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -95,6 +96,46 @@ std::array<traversal, sizeof...(Xs)> traversals_of(std::tuple<Xs...> const& oper
             return std::array<traversal, sizeof...(Xs)>{traversal{detail::memory_of(operand)}...};
         },
         operands);
+}
+
+/// Calls f(tensor) for the tensors in a sequence or an optional.
+template <class X, class F>
+void for_each_held_tensor([[maybe_unused]] X const& value, [[maybe_unused]] F const& f)
+{
+    if constexpr (tensor<X>) {
+        f(value);
+    } else if constexpr (is_optional<X>) {
+        if (value)
+            detail::for_each_held_tensor(*value, f);
+    } else if constexpr (is_sequence<X>) {
+        for (auto const& each : value)
+            detail::for_each_held_tensor(each, f);
+    }
+}
+
+/// Requires that the tensors that sequences and optionals among the values hold share no memory with another
+/// value, or with an operand of `others`.
+///
+/// Errors    overlap_error
+template <class... Xs>
+void check_held_tensors(std::string_view op, std::string_view name, std::tuple<Xs...> const& values,
+    std::span<operand_memory const> others)
+{
+    if constexpr ((has_sequence<bare<Xs>> || ...)) {
+        auto const traversals = detail::traversals_of(values);
+        detail::for_each_leaf(values, [&]<class X>(auto i, X const& value) {
+            auto rest = numbered(name, traversals);
+            rest[i] = {};
+            auto const held = [&](auto const& item) {
+                traversal const memory{detail::memory_of(item)};
+                std::array const written{operand_memory(name, i, memory, "held by no other")};
+                check_written(op, written, rest);
+                check_written(op, written, others);
+            };
+            if constexpr (has_sequence<X>)
+                detail::for_each_held_tensor(value, held);
+        });
+    }
 }
 
 /// True if the operand is neither const nor a view of const memory.

@@ -214,6 +214,30 @@ void copy_items(From const& from, To& to)
             detail::layout_of(to).strides)(source, target);
 }
 
+/// Calls f(item) for each item of a tensor in row-major order, or for a scalar.
+template <class X, class F>
+void for_each_item(X& value, F const& f)
+{
+    if constexpr (tensor<X>) {
+        strided_layout const layout = detail::layout_of(value);
+        auto* const first = enable_tensor<bare<X>>::data(value);
+        kernel::strided_copy(layout.dims, layout.strides, layout.strides)
+            .for_each_pair(first, first, [&](auto& item, auto&) { f(item); });
+    } else {
+        f(value);
+    }
+}
+
+/// Assigns a value to every item of a tensor.
+template <tensor X>
+void fill_items(X& items, item_t<X> const& value)
+{
+    if constexpr (is_always_row_major<X>)
+        std::fill_n(enable_tensor<X>::data(items), items.size(), value);
+    else
+        detail::for_each_item(items, [&](auto& item) { item = value; });
+}
+
 /// Returns a new To with the items of a tensor. Requires that its size does not overflow.
 template <tensor To, tensor From>
 To copy_as(From const& from)
