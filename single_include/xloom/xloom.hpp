@@ -477,7 +477,7 @@ public:
     template <execution_policy Policy>
     constexpr explicit policy_ref(Policy const& policy)
         : policy_(&policy),
-          concurrency_(policy.concurrency()),
+          concurrency_((std::max)(static_cast<std::size_t>(policy.concurrency()), std::size_t{1})),
           for_each_([](void const* self, std::size_t parts, part_ref f) {
               static_cast<Policy const*>(self)->for_each(parts, f);
           })
@@ -1379,6 +1379,19 @@ constexpr void check_result_size(std::string_view op, std::string_view result, s
             " would have the shape ", dims, ". ", remedy);
 }
 
+/// Requires that the size in bytes of an operand, which may be a view that repeats items, is representable.
+/// Returns its shape.
+///
+/// Errors    shape_error
+constexpr shape const& check_operand_size(
+    std::string_view op, std::string_view operand, shape const& dims, std::size_t item_bytes)
+{
+    if (!is_countable(dims, item_bytes))
+        fail<shape_error>(op, ": the size of an operand must fit in memory, but ", operand, " has the shape ",
+            dims, ". Reduce a dimension.");
+    return dims;
+}
+
 } // namespace detail
 } // namespace xloom::inline XLOOM_ABI
 
@@ -1859,6 +1872,30 @@ void copy_items(From const& from, To& to)
             detail::layout_of(to).strides)(source, target);
 }
 
+/// Calls f(item) for each item of a tensor in row-major order, or for a scalar.
+template <class X, class F>
+void for_each_item(X& value, F const& f)
+{
+    if constexpr (tensor<X>) {
+        strided_layout const layout = detail::layout_of(value);
+        auto* const first = enable_tensor<bare<X>>::data(value);
+        kernel::strided_copy(layout.dims, layout.strides, layout.strides)
+            .for_each_pair(first, first, [&](auto& item, auto&) { f(item); });
+    } else {
+        f(value);
+    }
+}
+
+/// Assigns a value to every item of a tensor.
+template <tensor X>
+void fill_items(X& items, item_t<X> const& value)
+{
+    if constexpr (is_always_row_major<X>)
+        std::fill_n(enable_tensor<X>::data(items), items.size(), value);
+    else
+        detail::for_each_item(items, [&](auto& item) { item = value; });
+}
+
 /// Returns a new To with the items of a tensor. Requires that its size does not overflow.
 template <tensor To, tensor From>
 To copy_as(From const& from)
@@ -2228,11 +2265,13 @@ inline constexpr bool is_vector_item<std::tuple<Ts...>> = false;
 template <class Mapping>
 concept always_strided = requires { requires Mapping::is_always_strided(); };
 
-/// A std::mdspan, or an implementation of it such as Kokkos', whose items are in memory at fixed strides.
+/// A std::mdspan, or an implementation of it such as Kokkos', whose items are in memory at fixed strides, and
+/// whose accessor computes no others from them.
 template <class T>
 concept strided_mdspan = requires(T const& view, typename T::index_type axis) {
     typename T::accessor_type;
     typename T::element_type;
+    requires std::same_as<typename T::reference, typename T::element_type&>;
     requires always_strided<typename T::mapping_type>;
     requires std::same_as<decltype(view.data_handle()), typename T::element_type* const&> ||
                  std::same_as<decltype(view.data_handle()), typename T::element_type*>;
@@ -3052,28 +3091,26 @@ struct loose_values {};
 /// A tag for the state of a step whose condition is not a bool.
 struct no_bool {};
 
-/// False if the type of `to` has a fixed shape or static rank that differs from `from`'s. Two static ones
-/// that differ are a compile-time error.
-template <class To, class From>
-bool has_room_for(To const& to, From const& from)
-{
-    if constexpr (std::is_same_v<To, From> || !tensor<To>)
-        return true;
-    else if constexpr (is_fixed_shape<shape_type_t<To>>)
-        return detail::have_same_shape(to, from);
-    else if constexpr (enable_tensor<To>::rank == dynamic_rank ||
-                       enable_tensor<To>::rank == enable_tensor<From>::rank)
-        return true;
-    else
-        return enable_tensor<To>::rank == detail::shape_of(from).size();
-}
-
-/// Assigns `from` to `to`: moves if the types are equal, otherwise copies the items. Requires a valid
-/// replacement, and has_room_for(to, from).
+/// Assigns `from` to `to`: moves a variable of the same type, otherwise copies the items. Requires a valid
+/// replacement, and check_room.
 template <class To, class From>
 void assign_carried(To& to, From& from)
 {
-    if constexpr (std::is_same_v<To, From> || !tensor<To>) {
+    if constexpr (is_optional<From> && !std::is_same_v<To, From>) {
+        if (from)
+            detail::assign_carried(to, *from);
+        else
+            to.reset();
+    } else if constexpr (is_optional<To> && tensor<From>) {
+        using value = typename To::value_type;
+        if constexpr (std::is_same_v<value, From>) {
+            to = std::move(from);
+        } else {
+            if (!to)
+                to.emplace(enable_tensor<value>::make(detail::shape_of(from)));
+            detail::assign_carried(*to, from);
+        }
+    } else if constexpr (std::is_same_v<To, From> || !tensor<To>) {
         to = std::move(from);
     } else {
         if (!detail::have_same_shape(to, from))
@@ -3818,7 +3855,7 @@ public:
     template <class Y>
     void push(Y const& y)
     {
-        if constexpr (!tensor<Y>)
+        if constexpr (std::is_same_v<Y, Item> || !tensor<Y>)
             data_[at_] = y;
         else if (is_always_row_major<Y> && in_place_) {
             if (enable_tensor<Y>::data(y) != data_ + at_)
@@ -4831,12 +4868,20 @@ private:
 
 /// Fills an output element, an item or a view, with NaN in debug builds, so that one that the body does not
 /// write is noticed.
-template <class Element>
-void poison([[maybe_unused]] Element& element)
+template <class Item>
+void poison([[maybe_unused]] Item& item)
 {
 #ifndef NDEBUG
-    if constexpr (std::numeric_limits<item_t<Element>>::has_quiet_NaN)
-        element = std::numeric_limits<item_t<Element>>::quiet_NaN();
+    if constexpr (std::numeric_limits<Item>::has_quiet_NaN)
+        item = std::numeric_limits<Item>::quiet_NaN();
+#endif
+}
+template <class T, class Shape>
+void poison([[maybe_unused]] basic_element_view<T, Shape>& element)
+{
+#ifndef NDEBUG
+    if constexpr (std::numeric_limits<T>::has_quiet_NaN)
+        element = std::numeric_limits<T>::quiet_NaN();
 #endif
 }
 
@@ -5554,6 +5599,46 @@ std::array<traversal, sizeof...(Xs)> traversals_of(std::tuple<Xs...> const& oper
         operands);
 }
 
+/// Calls f(tensor) for the tensors in a sequence or an optional.
+template <class X, class F>
+void for_each_held_tensor([[maybe_unused]] X const& value, [[maybe_unused]] F const& f)
+{
+    if constexpr (tensor<X>) {
+        f(value);
+    } else if constexpr (is_optional<X>) {
+        if (value)
+            detail::for_each_held_tensor(*value, f);
+    } else if constexpr (is_sequence<X>) {
+        for (auto const& each : value)
+            detail::for_each_held_tensor(each, f);
+    }
+}
+
+/// Requires that the tensors that sequences and optionals among the values hold share no memory with another
+/// value, or with an operand of `others`.
+///
+/// Errors    overlap_error
+template <class... Xs>
+void check_held_tensors(std::string_view op, std::string_view name, std::tuple<Xs...> const& values,
+    std::span<operand_memory const> others)
+{
+    if constexpr ((has_sequence<bare<Xs>> || ...)) {
+        auto const traversals = detail::traversals_of(values);
+        detail::for_each_leaf(values, [&]<class X>(auto i, X const& value) {
+            auto rest = numbered(name, traversals);
+            rest[i] = {};
+            auto const held = [&](auto const& item) {
+                traversal const memory{detail::memory_of(item)};
+                std::array const written{operand_memory(name, i, memory, "held by no other")};
+                check_written(op, written, rest);
+                check_written(op, written, others);
+            };
+            if constexpr (has_sequence<X>)
+                detail::for_each_held_tensor(value, held);
+        });
+    }
+}
+
 /// True if the operand is neither const nor a view of const memory.
 template <class X>
 struct is_writable : std::bool_constant<!std::is_const_v<X>> {};
@@ -6140,6 +6225,10 @@ struct carried {
     }
 };
 
+/// True if the items of a value are default-constructible.
+template <class X>
+struct has_default_items : std::is_default_constructible<item_t<X>> {};
+
 /// Requires states that have one row for each row of a batch, or each segment.
 template <class States>
 struct carried_by_rows {
@@ -6147,6 +6236,19 @@ struct carried_by_rows {
     {
         constexpr bool is_valid = every_leaf<is_scan_output, leaves_t<States>>;
         static_assert(is_valid, "a state is a tensor whose axis 0 is the batch, or the segments");
+        return is_valid;
+    }
+};
+
+/// Requires states of which a row can be copied, as pure bodies carry it.
+template <class States>
+struct copied_by_rows {
+    static consteval bool holds()
+    {
+        constexpr bool is_valid = every_leaf<has_default_items, leaves_t<States>>;
+        static_assert(is_valid,
+            "the items of a state must be default-constructible, because a copy of its row is carried; "
+            "scan_batched_into and scan_ragged_into carry the row itself");
         return is_valid;
     }
 };
@@ -6179,8 +6281,7 @@ struct of_tensors {
         constexpr bool is_valid = every_leaf<is_no_foreign_memory, Leaves>;
         static_assert(is_valid,
             "a scan input or output must be a tensor: of xtensor, a std::vector, std::span or std::mdspan, "
-            "of "
-            "Eigen with <xloom/interop/eigen.hpp>, or of a type with xloom::enable_tensor");
+            "of Eigen with <xloom/interop/eigen.hpp>, or of a type with xloom::enable_tensor");
         return is_valid;
     }
 };
@@ -6658,6 +6759,7 @@ loop_status run_loop_into(std::string_view op, Body& body, std::tuple<States&...
     std::int64_t const room = check_loop_outputs(op, detail::shapes_of(outputs), control.guaranteed_trips());
     auto const traversals = detail::traversals_of(outputs);
     check_in_place(op, detail::traversals_of(states), std::array<traversal, 0>(), traversals);
+    detail::check_held_tensors(op, "states", states, numbered("scan_outputs", traversals));
 
     auto y = cursor_set<std::tuple<Outputs&...>, true>::start(
         outputs, traversals, kernel::all_iterations(0), write_back_for<Body, States...>);
@@ -6689,16 +6791,34 @@ loop_status run_loop_into(std::string_view op, Body& body, std::tuple<States&...
     return control.status();
 }
 
-/// Requires that a carried value's type can hold the new shape: a fixed shape and a static rank cannot
-/// change.
+/// Requires that a carried value of type To, or in an optional, can have the shape of the new one: a fixed
+/// shape and a static rank cannot change. Two static ones that differ are a compile-time error.
+///
+/// Errors    body_error
 template <class To, class From>
-void check_room(std::string_view op, std::size_t i, To const& to, From const& from, std::int64_t iteration)
+void check_room(std::string_view op, std::size_t i, From const& from, std::int64_t iteration)
 {
-    if (!detail::has_room_for(to, from))
-        fail<body_error>(op,
-            ": a state of a fixed shape or rank must keep it in every iteration, but states[", i, "] was ",
-            detail::shape_of(to), " and the body made it ", detail::shape_of(from), " at iteration ",
-            iteration, ". Carry an xt::xarray to change it.");
+    if constexpr (is_optional<To>) {
+        detail::check_room<typename To::value_type>(op, i, from, iteration);
+    } else if constexpr (is_optional<From>) {
+        if (from)
+            detail::check_room<To>(op, i, *from, iteration);
+    } else if constexpr (tensor<From> && !std::is_same_v<To, From>) {
+        constexpr bool has_fixed_shape = is_fixed_shape<shape_type_t<To>>;
+        bool has_room = true;
+        if constexpr (has_fixed_shape)
+            has_room = detail::is_shaped_like(from, shape_of_type<To>());
+        else if constexpr (enable_tensor<To>::rank != dynamic_rank)
+            has_room = detail::rank_of(from) == enable_tensor<To>::rank;
+        if (!has_room)
+            fail<body_error>(op,
+                ": a state of a fixed shape or rank must keep it in every iteration, but states[", i,
+                "] has ",
+                has_fixed_shape ? concat("the shape ", shape_of_type<To>())
+                                : concat("rank ", enable_tensor<To>::rank),
+                " and the body made its shape ", detail::describe_shape(from), " at iteration ", iteration,
+                ". Carry an xt::xarray to change it.");
+    }
 }
 
 /// Runs a loop, whose end `control` decides, and returns its control. `outputs` grow with the loop.
@@ -6718,7 +6838,7 @@ loop_control run_loop_iterations(std::string_view op, Body& body, Carried carrie
         });
         detail::check_ranks(op, "states", detail::leaves(step.state));
         detail::for_each_leaf(detail::leaves(step.state), [&](auto i, auto const& value) {
-            detail::check_room(op, i, std::get<i>(carried), value, now.trip_count);
+            detail::check_room<bare<decltype(std::get<i>(carried))>>(op, i, value, now.trip_count);
         });
         outputs.push(detail::leaves(step.scan_outputs), now.trip_count);
         memory.replace(carried, detail::leaves(step.state));
@@ -11697,12 +11817,12 @@ void load_rows(States const& states, std::size_t b, Row& row)
         auto const [first, rows] = detail::row_of(state, b);
         auto& to = std::get<i>(row);
         using value = bare<decltype(to)>;
-        if constexpr (tensor<value>) {
+        if constexpr (std::is_same_v<value, item_t<X>>) {
+            to = *first;
+        } else {
             detail::make_shape(to, rows.element.dims);
             kernel::strided_copy(rows.element.dims, rows.element.strides, detail::layout_of(to).strides)(
                 first, enable_tensor<value>::data(to));
-        } else {
-            to = *first;
         }
     });
 }
@@ -11804,8 +11924,7 @@ private:
         using item = item_t<stacked>;
         result = enable_tensor<stacked>::make(rows_.stacked_shape(op_, K, element, sizeof(item)));
         if (Rows::has_tails && (has_no_elements || !is_row_major(detail::layout_of(result))))
-            std::fill_n(
-                enable_tensor<stacked>::data(result), element_count(detail::shape_of(result)), item{});
+            detail::fill_items(result, item{});
     }
 
     std::string_view op_;
@@ -13448,6 +13567,7 @@ auto run_rows(std::string_view op, Rows const& rows, Body& caller_body, State st
     using stack = row_outputs<Rows, typename as_tuple<decltype(Step::scan_outputs)>::type>;
     using cursors = typename Rows::template cursors<Inputs>;
     shared_body_t<Policy, Body>& body = caller_body;
+    check_count(op, std::tuple_size_v<typename stack::type>, "scan outputs");
     auto const states = detail::leaves(state);
     stack outputs(op, rows);
     std::size_t const opened = first_row_with_elements(rows);
@@ -13655,8 +13775,8 @@ auto scan_batched(Body&& body, Init&& init, Inputs const& scan_inputs,
     using state = owned_t<Init>;
     using inputs = decltype(detail::evaluated_inputs(scan_inputs));
     if constexpr (satisfied<options_and_policy<scan_batched_options, Options, Env...>,
-                      flat_arguments<state, inputs>, carried_by_rows<state>, scanned_inputs<inputs, 2>,
-                      holds_sequence_lens<Lens>,
+                      flat_arguments<state, inputs>, carried_by_rows<state>, copied_by_rows<state>,
+                      scanned_inputs<inputs, 2>, holds_sequence_lens<Lens>,
                       returns_step_by_rows<batch_rows, Body, state, inputs, Options, Env...>>()) {
         using step = bare<typename row_scan_call<batch_rows, Body, state, inputs>::result>;
         return detail::run_scan_batched<step>(body, detail::to_owned(static_cast<Init&&>(init)),
@@ -13738,6 +13858,7 @@ auto run_scan_lanes(Body const& body, State state, Inputs const& inputs, Lens co
     scan_lanes_options const& options, Policy const& policy)
 {
     static constexpr std::string_view op = "xloom::scan_lanes";
+    check_count(op, leaf_count<decltype(Step::scan_outputs)>, "scan outputs");
     auto const states = detail::leaves(state);
     detail::check_ranks(op, "scan_inputs", inputs);
     auto const [extent, batch] = detail::check_scan_lanes(
@@ -14338,7 +14459,8 @@ auto scan_ragged(Body&& body, Init&& init, Inputs const& scan_inputs, Splits con
     using state = owned_t<Init>;
     using inputs = decltype(detail::evaluated_inputs(scan_inputs));
     if constexpr (satisfied<at_most_a_policy<Env...>, flat_arguments<state, inputs>, carried_by_rows<state>,
-                      scanned_inputs<inputs>, some_input<inputs>, splits_of_rows<Splits>,
+                      copied_by_rows<state>, scanned_inputs<inputs>, some_input<inputs>,
+                      splits_of_rows<Splits>,
                       returns_step_by_rows<ragged_rows, Body, state, inputs, Env...>>()) {
         using step = bare<typename row_scan_call<ragged_rows, Body, state, inputs>::result>;
         auto const [splits] = detail::evaluated_inputs(std::tie(row_splits));
@@ -14477,23 +14599,46 @@ void make_exponentials(T* query, std::size_t A) noexcept
 
 namespace detail {
 
+/// A sum whose rounding errors are added to it later (Kahan's summation).
+template <class V>
+struct compensated_sum {
+    V sum, lost;
+
+    void add(V const& value)
+    {
+        V const more = value - lost, total = sum + more;
+        lost = (total - sum) - more;
+        sum = total;
+    }
+};
+
 /// Computes scores[m] = start + sum_a term(key[m, a], query[a], V[a]) for `Keys` keys at once; f adds a term
-/// to a sum.
+/// to a sum. Sums of eight batches are added with compensation, so that errors do not grow with A.
 template <std::size_t Keys, class T, class F>
 XLOOM_FLATTEN void score_keys(T const* keys, std::size_t stride, T const* query, T const* V, std::size_t A,
     T* scores, T start, F const& f) noexcept
 {
-    batch_t<T> sums[Keys];
-    for (auto& sum : sums)
-        sum = batch_t<T>(T(0));
-    for (std::size_t a = 0; a < A; a += batch_size<T>) {
-        auto const q = load_batch(query + a), v = load_batch(V + a);
+    using V_t = batch_t<T>;
+    compensated_sum<V_t> totals[Keys];
+    for (auto& total : totals)
+        total = {V_t(T(0)), V_t(T(0))};
+    for (std::size_t begin = 0; begin < A; begin += 8 * batch_size<T>) {
+        V_t sums[Keys];
+        for (auto& sum : sums)
+            sum = V_t(T(0));
+        std::size_t const end = (std::min)(begin + 8 * batch_size<T>, A);
+        for (std::size_t a = begin; a < end; a += batch_size<T>) {
+            auto const q = load_batch(query + a), v = load_batch(V + a);
+            XLOOM_UNROLL(4)
+            for (std::size_t m = 0; m < Keys; ++m)
+                sums[m] = f(load_batch(keys + m * stride + a), q, v, sums[m]);
+        }
         XLOOM_UNROLL(4)
         for (std::size_t m = 0; m < Keys; ++m)
-            sums[m] = f(load_batch(keys + m * stride + a), q, v, sums[m]);
+            totals[m].add(sums[m]);
     }
     for (std::size_t m = 0; m < Keys; ++m)
-        scores[m] = start + sum_of<T>(sums[m]);
+        scores[m] = start + sum_of<T>(totals[m].sum);
 }
 
 template <class T, class F>
@@ -15181,7 +15326,7 @@ public:
         std::size_t const threads = policy_.concurrency();
         return threads == 1 ? 1
                             : std::clamp<std::size_t>(rows * b.depth * b.columns / per_share_, 1,
-                                  (std::min)(threads, groups_of(b)));
+                                  std::clamp<std::size_t>(groups_of(b), 1, threads));
     }
 
     /// Computes sums = start + a b: see multiply.
@@ -20899,12 +21044,17 @@ void run_attn_lstm_call(tensor_ref<Item const> const& X,
 
 namespace xloom::inline XLOOM_ABI::detail {
 
-/// Requires that every cotangent has the shape of its value.
+/// Requires a cotangent for each value, which has its shape.
 ///
-/// Errors    shape_error.
+/// Errors    option_error: the residuals are of another body. shape_error
 inline void check_cotangents(std::string_view op, std::string_view cotangents, std::span<shape const> actual,
     std::string_view values, std::span<shape const> expected)
 {
+    if (actual.size() != expected.size())
+        fail<option_error>(op,
+            ": the residuals must be those of a forward pass of the same body, but they have ",
+            expected.size(), " ", values, " and there are ", actual.size(), " ", cotangents,
+            ". Pass the residuals of this body.");
     fact_list wrong;
     for (std::size_t i = 0; i < actual.size(); ++i)
         if (actual[i] != expected[i])
@@ -20912,6 +21062,14 @@ inline void check_cotangents(std::string_view op, std::string_view cotangents, s
     if (!wrong.empty())
         fail<shape_error>(
             op, ": a cotangent must have the shape of its value, but ", wrong, ". Give it that shape.");
+}
+
+/// As above, where the cotangents may be omitted all together.
+inline void check_optional_cotangents(std::string_view op, std::string_view cotangents,
+    std::span<shape const> actual, std::string_view values, std::span<shape const> expected)
+{
+    if (!actual.empty())
+        check_cotangents(op, cotangents, actual, values, expected);
 }
 
 /// Requires that `count` states of one shape, which a forward pass keeps, fit in memory.
@@ -23367,9 +23525,9 @@ void check_conv_outputs(std::string_view op, tensor_ref<Item const> const& input
 /// Order     as written, in multiply-adds that are fused where the processor can. The bits of a sequence do
 ///           not depend on the strides, on the batch, on the other channels, or on how it is split into
 ///           calls.
-/// Cost      B C L k multiply-adds, and an exponential for each item of output with silu. Memory: 2,048 + 512
-///           k numbers at most for each thread, which are allocated unless a workspace is given that is large
-///           enough.
+/// Cost      B C L k multiply-adds, and an exponential for each item of output with silu. Memory: 12,800 +
+///           1,024 k numbers at most for each thread, which are allocated unless a workspace is given that is
+///           large enough.
 /// Real time with a workspace, on one thread, after a call of the same sizes.
 /// Source    ONNX CausalConvWithState-27. The short convolutions of Mamba and of Gated DeltaNet.
 /// Example
@@ -23636,49 +23794,52 @@ template <class X>
 using held_t =
     std::conditional_t<std::is_lvalue_reference_v<X> && tensor<bare<X>>, bare<X> const&, owned_t<X>>;
 
+/// Returns one value to keep.
+template <class X>
+held_t<X&&> hold_one(X&& value)
+{
+    if constexpr (std::is_reference_v<held_t<X&&>>)
+        return value;
+    else
+        return detail::to_owned(std::forward<X>(value));
+}
+
 /// Returns the values of an argument to keep, as a tuple.
 ///
 /// Errors    shape_error: the items of a lazy expression do not fit in memory.
 template <class Operands>
 auto hold(Operands&& operands)
 {
-    detail::check_evaluated_sizes(operands);
     if constexpr (is_tuple<bare<Operands>>)
         return [&]<std::size_t... I>(std::index_sequence<I...>) {
             return std::tuple<held_t<decltype(std::get<I>(std::forward<Operands>(operands)))>...>(
-                std::get<I>(std::forward<Operands>(operands))...);
+                detail::hold_one(std::get<I>(std::forward<Operands>(operands)))...);
         }(std::make_index_sequence<std::tuple_size_v<bare<Operands>>>{});
     else
-        return std::tuple<held_t<Operands&&>>(std::forward<Operands>(operands));
+        return std::tuple<held_t<Operands&&>>(detail::hold_one(std::forward<Operands>(operands)));
 }
 
 template <class Operands>
 using held_operands_t = decltype(detail::hold(std::declval<Operands>()));
 
-/// Calls f(item) for each item of a tensor in row-major order, or for a scalar.
-template <class X, class F>
-void for_each_item(X& value, F const& f)
+/// Returns 0 as a T: T(0), or T() where 0 cannot be converted to it.
+template <class T>
+T zero_of()
 {
-    if constexpr (tensor<X>) {
-        strided_layout const layout = detail::layout_of(value);
-        auto* const first = enable_tensor<bare<X>>::data(value);
-        kernel::strided_copy(layout.dims, layout.strides, layout.strides)
-            .for_each_pair(first, first, [&](auto& item, auto&) { f(item); });
-    } else {
-        f(value);
-    }
+    if constexpr (std::is_constructible_v<T, int>)
+        return T(0);
+    else
+        return T();
 }
 
-/// Sets the items of a contiguous tensor, or a scalar, to 0.
+/// Sets the items of a tensor, or a scalar, to 0.
 template <class X>
 void set_to_zero(X& value)
 {
     if constexpr (tensor<X>)
-        std::fill_n(enable_tensor<X>::data(value), element_count(detail::shape_of(value)), item_t<X>(0));
-    else if constexpr (std::is_constructible_v<X, int>)
-        value = X(0);
+        detail::fill_items(value, detail::zero_of<item_t<X>>());
     else
-        value = X();
+        value = detail::zero_of<X>();
 }
 
 /// Makes `ct` a cotangent of 0 for `value`: a tensor of its shape, a sequence of as many values.
@@ -23716,7 +23877,7 @@ X zeros_of_shape([[maybe_unused]] shape const& dims)
         detail::set_to_zero(zeros);
         return zeros;
     } else {
-        return X(0);
+        return detail::zero_of<X>();
     }
 }
 
@@ -23995,7 +24156,8 @@ using kept_state_t = typename kept_state<Residuals, X>::type;
 
 /// True for a value whose cotangent can begin as 0 by its shape alone.
 template <class X>
-struct has_zero : std::bool_constant<tensor<X> || lazy<X> || std::is_constructible_v<bare<X>, int>> {};
+struct has_zero : std::bool_constant<tensor<X> || lazy<X> ||
+                                     (std::is_constructible_v<bare<X>, int> && !has_sequence<bare<X>>)> {};
 
 /// The type of a callable with any arguments and the result of a call, which must be valid. It has no
 /// definition.
@@ -24224,8 +24386,8 @@ template <class... Arguments>
 struct are_added_to {
     static consteval bool holds()
     {
-        constexpr bool is_valid =
-            ((every_leaf<is_writable, leaves_t<Arguments>> && outlives_call<Arguments>)&&...);
+        constexpr bool is_valid = ((every_leaf<is_writable, leaves_t<Arguments>> &&
+                                    outlives_call<std::remove_const_t<Arguments>>)&&...);
         static_assert(is_valid,
             "a gradient is added to in place, so it must be a variable that is not const, "
             "or a view of one");
@@ -24279,14 +24441,15 @@ struct one_of_each_param {
     }
 };
 
-/// The types of the operands of a backward pass in place, and the requirements on them.
+/// The types of the operands of a backward pass in place, and the requirements on them. Gradients are const
+/// in a const object that holds views of them.
 template <class State, class Inputs, class Params, class Cotangents, class Gradients>
 struct backward_operand_types {
     using outputs = decltype(detail::evaluated_inputs(std::declval<Cotangents const&>().ct_outputs));
     using ct_states = decltype(Cotangents::ct_states);
-    using ct_init = decltype(Gradients::ct_init);
-    using ct_inputs = decltype(Gradients::ct_scan_inputs);
-    using ct_params = decltype(Gradients::ct_params);
+    using ct_init = std::remove_reference_t<decltype((std::declval<Gradients&>().ct_init))>;
+    using ct_inputs = std::remove_reference_t<decltype((std::declval<Gradients&>().ct_scan_inputs))>;
+    using ct_params = std::remove_reference_t<decltype((std::declval<Gradients&>().ct_params))>;
 
     static consteval bool holds()
     {
@@ -24530,7 +24693,9 @@ vjp_report check_vjp(State const& states, Elements const& elements, Params const
 {
     auto const own = [](auto const& operands) {
         return std::apply(
-            [](auto const&... value) { return std::tuple<owned_t<decltype(value)>...>(value...); },
+            [](auto const&... value) {
+                return std::tuple<owned_t<decltype(value)>...>(detail::to_owned(value)...);
+            },
             detail::leaves(operands));
     };
     auto const first = own(states);
@@ -26265,16 +26430,16 @@ class slice_index {
 public:
     /// Indices of the axes that `indexed` says, of data of the shape `data`.
     ///
-    /// Errors    option_error: `rule` is no enumerator. index_error: an index that it does not permit
-    ///           (bounds::assume in debug builds only), or bounds::clip to an axis of length 0. With
-    ///           index_check::by_block, bounds::check leaves it to the caller to call require_checked()
-    ///           where a reader finds such an index, or before use.
+    /// Errors    shape_error: a size overflows. option_error: `rule` is no enumerator. index_error: an index
+    ///           that it does not permit (bounds::assume in debug builds only), or bounds::clip to an axis of
+    ///           length 0. With index_check::by_block, bounds::check leaves it to the caller to call
+    ///           require_checked() where a reader finds such an index, or before use.
     template <class Indices>
     slice_index(indexed_names const& op, shape const& data, Indices const& indices,
         indexed_shape const& indexed, bounds rule, index_check when = index_check::before_use)
         : op_(op),
-          data_(data),
-          shape_(detail::shape_of(indices)),
+          data_(check_operand_size(op, op.data, data, 1)),
+          shape_(check_operand_size(op, "indices", detail::shape_of(indices), sizeof(Index))),
           form_(indexed.form),
           first_(indexed.first),
           last_(indexed.last),
@@ -27315,8 +27480,8 @@ auto gather_nd_vjp(
             fail<shape_error>(op, ": the result must have the requested rank, but data has the shape ", dims,
                 " and the requested rank is ", Rank, ". Request ", dims.size(), ".");
         result_type result = enable_tensor<result_type>::make(dims);
+        detail::fill_items(result, item_t<Ct>{});
         auto const ct_data = detail::items_in<item_t<Ct>>(result);
-        std::fill_n(ct_data.first, element_count(dims), item_t<Ct>{});
         detail::run_gather_vjp(index, cotangent, ct_data, given, detail::policy_of(options, env...));
         return result;
     }
@@ -28111,7 +28276,7 @@ using gru_gradients = detail::single_state_gradients<Item>;
 
 /// Computes ONNX's GRU as gru_into does, with the same bits, and keeps what its backward pass needs.
 ///
-/// Errors    as gru_into.
+/// Errors    as gru_into; option_error: weights of a narrow storage.
 /// Cost      that of gru_into, and writing residuals of T N D 4H, with linear_before_reset T N D 5H, numbers,
 ///           fewer for shorter rows.
 template <class Input, class Item = detail::first_item_t<Input>, class... Env>
@@ -28512,11 +28677,12 @@ public:
         constexpr std::size_t count = std::tuple_size_v<bare<decltype(operands)>>;
         decltype(auto) then_vjp = detail::vjp_of<recorded_branch_vjp, count>(then_branch_, then_vjp_);
         decltype(auto) else_vjp = detail::vjp_of<recorded_branch_vjp, count>(else_branch_, else_vjp_);
-        using then_call = branch_vjp_call<bare<decltype(then_vjp)>, Operands, CtResult>;
-        using else_call = branch_vjp_call<bare<decltype(else_vjp)>, Operands, CtResult>;
-        if constexpr (satisfied<one_of_each_result<Result, CtResult>, are_branch_vjps<then_call, else_call>,
+        auto const cts = detail::evaluated_inputs(ct_result);
+        using ct_values = bare<decltype(cts)>;
+        using then_call = branch_vjp_call<bare<decltype(then_vjp)>, Operands, ct_values>;
+        using else_call = branch_vjp_call<bare<decltype(else_vjp)>, Operands, ct_values>;
+        if constexpr (satisfied<one_of_each_result<Result, ct_values>, are_branch_vjps<then_call, else_call>,
                           writes_by_reference<then_call, else_call>>()) {
-            auto const cts = detail::const_leaves(detail::leaves(ct_result));
             detail::check_ranks(op, "ct_result", cts);
             detail::check_cotangents(op, "ct_result", detail::shapes_of(cts), "result", result_shapes_);
             if (cond_)
@@ -29142,7 +29308,8 @@ public:
           tokens_(head.keys, head.queries, block_, memory),
           row_(tokens_.width()),
           values_(whole_batches<T>(head.values)),
-          kept_(memory.take(head.tokens / block_ + 1, state_size())),
+          kept_(memory.take(
+              (std::max)(xloom::detail::ceil_div(head.tokens, block_), std::size_t{1}), state_size())),
           ct_state_(memory.take(state_size())),
           states_(memory.take(block_ + 1, saturated_product(head.keys, widest * width))),
           partial_(memory.take(4 * width, row_)),
@@ -30088,15 +30255,15 @@ struct attention_types {
 ///           or [B, T, 1]. sequence_lens [B]: outputs behind the last token are 0. Any strides. Each output
 ///           may be omitted. A stream is calls in turn, from present_state to past_state.
 /// Types     those of query: float, double; float16 and other storage floats, computed as float and rounded
-///           in the outputs only; user-defined scalars. The state has the first template argument as its
-///           type: that of query, unless both are float or storage floats, as in
+///           in the outputs only; user-defined scalars, whose products commute. The state has the first
+///           template argument as its type: that of query, unless both are float or storage floats, as in
 ///           linear_attention_into<float>(query, ...).
 /// Options   q_num_heads and kv_num_heads, required without an axis of heads; update_rule (gated_delta);
 ///           scale (1 / sqrt(d_k)).
 /// Policy    serial, or one with threads (tbb_policy), among which heads are divided: results are bitwise
 ///           equal to those of serial.
 /// Workspace a recurrent_workspace of query's element type, before or behind the policy, for further calls.
-/// Special   The delta rules read a query as scale * (S.T @ query + (key . query) v), S before the token.
+/// Special   The delta rules read a query as scale * (S.T @ query + (key . query) v), S after the decay.
 ///           NaN and infinity follow IEEE 754 in that.
 /// Errors    before anything is written: shape_error, option_error, index_error (a length), overlap_error,
 ///           std::bad_alloc. present_state may be the tensor past_state.
@@ -30521,7 +30688,8 @@ inline constexpr bool has_identity<reduce_max_t, T> = bounded<T>;
 template <class T>
 inline constexpr bool has_identity<reduce_min_t, T> = bounded<T>;
 
-/// Returns the identity of a reduction: 0, 1, and for max and min the smallest and the largest value.
+/// Returns the identity of a reduction: 0, 1, and for max and min the smallest and the largest value, an
+/// infinity if there is one.
 template <class T, class Reduce>
     requires has_identity<Reduce, T>
 constexpr T identity_of(Reduce const&)
@@ -31607,6 +31775,13 @@ XLOOM_END_FALSE_WARNINGS
 
 namespace xloom::inline XLOOM_ABI::detail {
 
+/// Returns p + offset. A null pointer, of a tensor without elements, stays null.
+template <class T>
+T* moved_by(T* p, std::ptrdiff_t offset)
+{
+    return p == nullptr ? nullptr : p + offset;
+}
+
 /// An operand of a strip: element t of its sequence c.
 template <class T>
 struct strip_items {
@@ -32565,8 +32740,10 @@ struct tuple_scan {
         auto const& beside = all.beside();
         return [&]<std::size_t... K>(std::index_sequence<K...>) {
             constexpr std::size_t results = sizeof...(Ts);
-            return tuple_access<Ts...>{{{std::get<K>(x) + at[K], time[K], beside[K]}...},
-                {{std::get<K>(y) + at[results + K], time[results + K], beside[results + K]}...}, start};
+            return tuple_access<Ts...>{{{detail::moved_by(std::get<K>(x), at[K]), time[K], beside[K]}...},
+                {{detail::moved_by(std::get<K>(y), at[results + K]), time[results + K],
+                    beside[results + K]}...},
+                start};
         }(std::index_sequence_for<Ts...>{});
     }
 
@@ -33467,6 +33644,7 @@ recurrence_vjp_call<item_t<A>> checked_recurrence_vjp(std::string_view op, A con
         of_one_shape.push_back(written[0]);
     if (ct_a.is_given())
         of_one_shape.push_back(written[1]);
+    check_operand_size(op, "a", read[0].dims(), sizeof(T));
     std::size_t const axis = check_scanned_axis(op, of_one_shape, time_axis);
     check_initial_state(op, read[3], read[0].dims(), axis);
     if (ct_h0.is_given() && by_h0.layout.dims != read[3].dims())
@@ -33696,12 +33874,13 @@ class value_slots {
 public:
     void reserve(std::string_view, std::size_t, State const&) {}
 
-    void save(std::size_t slot, State const& value)
+    template <class Value>
+    void save(std::size_t slot, Value const& value)
     {
         if (slot == values_.size())
-            values_.push_back(value);
+            values_.push_back(detail::to_owned(value));
         else
-            values_[slot] = value;
+            detail::assign_carried(values_[slot], value);
     }
     void load(std::size_t slot, State& value) { value = values_[slot]; }
     void check_shape(std::string_view, std::size_t, State const&) const {}
@@ -33858,7 +34037,7 @@ private:
                 detail::assign_carried(std::get<i>(detail::leaves(*current_)), state);
             });
         else
-            std::apply([&](auto const&... state) { current_.emplace(state...); }, states);
+            std::apply([&](auto const&... state) { current_.emplace(detail::to_owned(state)...); }, states);
         detail::for_each_leaf(slots_, [&](auto i, auto& each) {
             each.reserve(op_, capacity_, std::get<i>(detail::leaves(*current_)));
         });
@@ -34119,11 +34298,11 @@ void check_scan_backward(
         fail<shape_error>(op, ": the residuals must be those of a forward pass of the same length, but ",
             "scan_inputs have ", length, " elements and the forward pass had ", record.states.length(),
             " iterations. Give both the same scan inputs.");
-    check_cotangents(op, "ct_states", detail::shapes_of(ct_states), "states", record.state_shapes);
+    check_optional_cotangents(op, "ct_states", detail::shapes_of(ct_states), "states", record.state_shapes);
     auto const ct_output_shapes = detail::shapes_of(ct_outputs);
     check_cotangents(op, "ct_outputs", ct_output_shapes, "scan_outputs", record.output_shapes);
     check_scan_outputs(op, ct_output_shapes, length, options, words_of_ct_outputs);
-    check_cotangents(op, "ct_init", detail::shapes_of(ct_init), "states", record.state_shapes);
+    check_optional_cotangents(op, "ct_init", detail::shapes_of(ct_init), "states", record.state_shapes);
     check_cotangents(op, "ct_scan_inputs", detail::shapes_of(ct_inputs), "scan_inputs", input_shapes);
     check_cotangents(op, "ct_params", detail::shapes_of(ct_params), "params", detail::shapes_of(params));
     check_written(op,
@@ -34288,8 +34467,8 @@ void check_loop_cotangents(std::string_view op, loop_record<State> const& record
     check_finished(op, record.states.is_finished());
     detail::check_ranks(op, "ct_outputs", ct_outputs);
     check_cotangents(op, "ct_outputs", detail::shapes_of(ct_outputs), "scan_outputs", record.output_shapes);
-    check_cotangents(op, "ct_states", detail::shapes_if_tensors(op, "ct_states", ct_states), "states",
-        record.state_shapes);
+    check_optional_cotangents(op, "ct_states", detail::shapes_if_tensors(op, "ct_states", ct_states),
+        "states", record.state_shapes);
 }
 
 /// Checks the gradients of a loop's operands.
@@ -34297,17 +34476,23 @@ template <class State, class Params, class CtStates, class CtOutputs, class CtIn
 void check_loop_gradients(std::string_view op, loop_record<State> const& record, Params const& params,
     CtStates const& ct_states, CtOutputs const& ct_outputs, CtInit const& ct_init, CtParams const& ct_params)
 {
-    check_cotangents(
+    check_optional_cotangents(
         op, "ct_init", detail::shapes_if_tensors(op, "ct_init", ct_init), "init", record.initial_shapes);
     detail::check_ranks(op, "params", params);
     detail::check_ranks(op, "ct_params", ct_params);
     check_cotangents(op, "ct_params", detail::shapes_of(ct_params), "params", detail::shapes_of(params));
-    check_written(op,
-        all_operands(numbered("ct_init", detail::traversals_of(ct_init)),
-            numbered("ct_params", detail::traversals_of(ct_params))),
-        all_operands(numbered("params", detail::traversals_of(params)),
-            numbered("ct_states", detail::traversals_of(ct_states)),
-            numbered("ct_outputs", detail::traversals_of(ct_outputs))));
+    auto const of_init = detail::traversals_of(ct_init);
+    auto const of_params = detail::traversals_of(ct_params);
+    auto const of_values = detail::traversals_of(params);
+    auto const of_states = detail::traversals_of(ct_states);
+    auto const of_outputs = detail::traversals_of(ct_outputs);
+    auto const by_init = numbered("ct_init", of_init);
+    auto const by_params = numbered("ct_params", of_params);
+    auto const read = all_operands(
+        numbered("params", of_values), numbered("ct_states", of_states), numbered("ct_outputs", of_outputs));
+    check_written(op, all_operands(by_init, by_params), read);
+    detail::check_held_tensors(op, "ct_init", ct_init, all_operands(by_params, read));
+    detail::check_held_tensors(op, "ct_states", ct_states, all_operands(by_init, by_params));
 }
 
 /// Runs a backward pass from the cotangents of the final values, and returns those of the initial ones. All
@@ -34450,7 +34635,7 @@ public:
                 Step step = detail::call_body(
                     body_, std::tuple<std::int64_t, bool>(t, true), detail::const_leaves(carried), params);
                 detail::for_each_leaf(detail::leaves(step.state), [&](auto i, auto& value) {
-                    detail::check_room(op, i, std::get<i>(carried), value, t);
+                    detail::check_room<bare<decltype(std::get<i>(carried))>>(op, i, value, t);
                     detail::assign_carried(std::get<i>(carried), value);
                 });
             };
@@ -34630,7 +34815,7 @@ void loop_vjp_into(Body&& body, BodyVjp&& body_vjp, Params const& params, Residu
     using state = kept_state_t<loop_residuals, Residuals>;
     if constexpr (satisfied<follows_body<BodyVjp>, environment<takes<>, Env...>, has_residuals<state>,
                       cotangents_and_gradients<Cotangents, Gradients>>()) {
-        using types = backward_operand_types<state, std::tuple<>, Params, bare<Cotangents>, bare<Gradients>>;
+        using types = backward_operand_types<state, std::tuple<>, Params, bare<Cotangents>, Gradients>;
         using outputs = typename types::outputs;
         using body_call = loop_repeated_call<std::remove_reference_t<Body>, state, Params, outputs>;
         using vjp_call = loop_vjp_call<BodyVjp, state, Params, outputs, typename types::ct_params>;
@@ -35065,7 +35250,7 @@ using rnn_gradients = detail::single_state_gradients<Item>;
 
 /// Computes ONNX's RNN as rnn_into does, with the same bits, and keeps what its backward pass needs.
 ///
-/// Errors    as rnn_into.
+/// Errors    as rnn_into; option_error: weights of a narrow storage.
 /// Cost      that of rnn_into, and writing residuals of T N D H numbers, fewer for shorter rows.
 template <class Input, class Item = detail::first_item_t<Input>, class... Env>
 void rnn_forward_into(Input const& X, rnn_weights<Item> const& weights,
@@ -35606,7 +35791,7 @@ void scan_vjp_into(Body& body, BodyVjp& body_vjp, Inputs const& scan_inputs, Par
     using inputs = decltype(detail::evaluated_inputs(scan_inputs));
     if constexpr (satisfied<follows_body<BodyVjp>, environment<takes<>, Env...>, has_residuals<state>,
                       cotangents_and_gradients<Cotangents, Gradients>>()) {
-        using types = backward_operand_types<state, inputs, Params, bare<Cotangents>, bare<Gradients>>;
+        using types = backward_operand_types<state, inputs, Params, bare<Cotangents>, Gradients>;
         using outputs = typename types::outputs;
         using body_call = scan_repeated_call<Body, state, inputs, Params, outputs, LeadingAxis>;
         using vjp_call = scan_vjp_call<BodyVjp, state, inputs, Params, outputs, typename types::ct_inputs,
@@ -36202,7 +36387,7 @@ auto gathered(std::string_view op, slice_index<Index> const& index, shape const&
     }
     result_type result = enable_tensor<result_type>::make(dims);
     if (index.may_drop())
-        std::fill_n(enable_tensor<result_type>::data(result), element_count(dims), item_t<Data>{});
+        detail::fill_items(result, item_t<Data>{});
     detail::gather_to(index, result, gather);
     return result;
 }
@@ -36349,8 +36534,7 @@ void clear_counted(Count const* counts, std::size_t from, std::size_t to, T* out
             std::fill_n(output + slice * size, size, T{});
 }
 
-/// Returns a product, in which zeros are exact: 0 times a product that is infinite, because it has
-/// overflowed, is 0.
+/// Returns a product, in which 0 times infinity is 0: the infinity may be a product that has overflowed.
 template <class P>
 constexpr P zero_or_product(P const& a, P const& b)
 {
@@ -36382,9 +36566,10 @@ void multiply_after(Length length, Product* __restrict after, T const* ct,
     T* __restrict const to = gradient;
     for (std::size_t i = 0; i < length; ++i) {
         if constexpr (std::is_same_v<T, Product>) // gradient is before
-            to[i] = static_cast<T>(ct[i] * zero_or_product(to[i], after[i]));
+            to[i] = zero_or_product(ct[i], zero_or_product(to[i], after[i]));
         else
-            to[i] = static_cast<T>(static_cast<Product>(ct[i]) * zero_or_product(before[i], after[i]));
+            to[i] = static_cast<T>(
+                zero_or_product(static_cast<Product>(ct[i]), zero_or_product(before[i], after[i])));
         after[i] = zero_or_product(static_cast<Product>(update[i]), after[i]);
     }
 }
@@ -36958,7 +37143,8 @@ void run_mul_vjp(scatter_vjp_call<T, Store> const& at, Policy const& policy)
     else if (at.ct_data != nullptr)
         detail::for_each_range(policy, items, 1, [&](std::size_t begin, std::size_t end) {
             for (std::size_t i = begin; i < end; ++i)
-                at.ct_data[i] = static_cast<T>(static_cast<product>(at.ct[i]) * running[i]);
+                at.ct_data[i] =
+                    static_cast<T>(kernel::zero_or_product(static_cast<product>(at.ct[i]), running[i]));
         });
 }
 
@@ -37287,8 +37473,8 @@ void scatter_nd_vjp_to(Reduce const& reduce, Data const& data, Indices const& in
 /// Errors    before the first write: shape_error, option_error, index_error (all offending positions and
 ///           values), std::bad_alloc.
 /// Order     mul: s * (product of the values before * product of the values after), the former from the
-///           first on, the latter from the last on. Nothing is divided, so zeros are exact; 0 times a product
-///           that is infinite is 0.
+///           first on, the latter from the last on. Nothing is divided, so zeros are exact; 0 times infinity
+///           is 0, also where s is the 0.
 /// Cost      linear. add: a copy of ct and a gather. none: the same, and a bit per slice and thread. mean:
 ///           the same, and a count per slice. mul: two scatters; a number per item of data, for storage
 ///           floats also one per item of updates. max, min: two scatters and a gather; two items and a count
@@ -38628,7 +38814,7 @@ void put_along_axis(X&& x, Indices const& indices, Values const& values, Options
         using T = item_t<X>;
         static constexpr indexed_names op = {"xloom::put_along_axis", "x", "values"};
         auto const& given = detail::options_of<along_axis_options>(options);
-        broadcast_operand<Values const&> const marked{values};
+        auto const marked = xloom::broadcast(values);
         auto const& operand = detail::operand_of<T>(op, marked);
         auto const inputs = detail::evaluated_inputs(std::tie(indices, operand));
         auto const& index_tensor = std::get<0>(inputs);
@@ -39435,9 +39621,9 @@ template <std::size_t Rank = dynamic_rank, class Data, class Indices, class Opti
 auto gather_nd(Data const& data, Indices const& indices, Options&& options = {}, Env&&... env)
 {
     constexpr std::size_t index_rank = detail::static_rank<Indices>;
-    constexpr std::size_t rank = detail::result_rank < Rank, Data,
-                          index_rank == 0 || index_rank == dynamic_rank ? dynamic_rank : index_rank - 1 >
-        ;
+    constexpr std::size_t front_rank =
+        index_rank == 0 || index_rank == dynamic_rank ? dynamic_rank : index_rank - 1;
+    constexpr std::size_t rank = detail::result_rank<Rank, Data, front_rank>;
     if constexpr (detail::satisfied<detail::options_and_policy<gather_nd_options, Options, Env...>,
                       detail::readable<Data>, detail::integer_indices<Indices>,
                       detail::rank_of_result<rank, Data>>())
@@ -39806,6 +39992,7 @@ auto take_of(std::string_view op, X const& x, Indices const& indices, std::optio
     strided_layout layout = detail::layout_of(x);
     T const* items = enable_tensor<X>::data(x);
     std::optional<xt::xtensor<T, 1>> flat;
+    check_operand_size(op, "x", layout.dims, sizeof(T));
     if (!axis) {
         if (!is_row_major(layout)) {
             flat.emplace(pack_items(items, layout));
@@ -39831,6 +40018,7 @@ std::vector<std::int64_t> positions_of_true(std::string_view op, Mask const& mas
     strided_layout const layout = detail::layout_of(mask);
     if (layout.dims.size() != 1)
         fail<shape_error>(op, ": mask must have one axis, but its shape is ", layout.dims, ". Flatten it.");
+    check_operand_size(op, "mask", layout.dims, sizeof(std::int64_t));
     bool const* const items = enable_tensor<Mask>::data(mask);
     std::vector<std::int64_t> positions(layout.dims[0]);
     std::size_t count = 0;
@@ -39923,6 +40111,7 @@ auto compress(Mask const& mask, X const& x, Options&& options = {}, Env&&... env
         check_rank(op, "mask", detail::rank_of(bits));
         check_rank(op, "x", detail::rank_of(source));
         shape const dims = detail::shape_of(source);
+        check_operand_size(op, "x", dims, 1);
         std::size_t const length = axis ? dims[check_axis_option(op, "x", dims, *axis)] : element_count(dims);
         std::vector<std::int64_t> const positions = detail::positions_of_true(op, bits, length);
         strided_items<std::int64_t const> const indices{
@@ -43260,8 +43449,8 @@ struct segment_operands {
     template <class Item>
     strip_items<Item> items(Item* first, offsets const& at, std::size_t k, std::size_t c) const
     {
-        return {
-            first + at[k] + static_cast<std::ptrdiff_t>(c) * all.beside()[k], all.time()[k], all.beside()[k]};
+        return {detail::moved_by(first, at[k] + static_cast<std::ptrdiff_t>(c) * all.beside()[k]),
+            all.time()[k], all.beside()[k]};
     }
 };
 
@@ -43357,16 +43546,18 @@ private:
         strip_grid const grid{of.all.neighbours(), strip::max_width};
         for (std::size_t s = segments.begin; s < segments.end; ++s)
             for (std::size_t part = 0; part < grid.per_row(); ++part) {
-                strip_items<T const> x = of.items(of.x, at, 0, grid.begin(part));
                 strip_items<T> y = of.items(of.y, at, 1, grid.begin(part));
-                x.first = &x(segments.splits.begin(s), 0);
                 y = {&y(s, 0), 0, y.beside};
                 std::size_t const length = segments.splits.length(s), width = grid.size(part);
-                if (length != 0)
+                if (length != 0) {
+                    strip_items<T const> x = of.items(of.x, at, 0, grid.begin(part));
+                    x.first = &x(segments.splits.begin(s), 0);
                     detail::scan_strip(
                         strip(detail::element_operator_of<T>(op), {x, y, nullptr}, length, width, false));
-                for (std::size_t c = 0; length == 0 && c < width; ++c)
-                    y(0, c) = *segments.empty;
+                } else {
+                    for (std::size_t c = 0; c < width; ++c)
+                        y(0, c) = *segments.empty;
+                }
             }
     }
 };
@@ -43486,7 +43677,7 @@ namespace xloom::inline XLOOM_ABI {
 ///           unspecified.
 /// Order     that of associative_scan over each segment, whose last result it is: bits depend on the rows of
 ///           the segment alone. The result of an empty segment is the identity: 0, 1, for max and min the
-///           lowest and the largest value, or the one of the monoid.
+///           smallest and the largest value (-infinity and infinity, if there are), or the one of the monoid.
 /// Cost      one pass over values; products of floating-point numbers cost a scan, without SIMD.
 /// Source    tf.math.segment_sum and its like, jax.ops.segment_sum, torch.segment_reduce, np.ufunc.reduceat,
 ///           which has values[row_splits[s]] for an empty segment.
@@ -43862,6 +44053,8 @@ void run_segment_softmax(
     row_split_list const splits(name, row_splits, rows);
     check_written(name, call.results(), call.inputs());
     check_apart_from_splits(name, call.results(), row_splits);
+    if (rows == 0)
+        return;
     sequences<2> const all(call.layouts(), 0, false);
     std::size_t const parts = detail::parts_for(policy, rows * all.count());
     auto const& time = all.time();
@@ -43893,6 +44086,8 @@ void run_segment_softmax_vjp(std::string_view name, Y const& y, Splits const& ro
     std::size_t const rows = check_segmented_rows(name, std::array{read[0], read[1], result});
     row_split_list const splits(name, row_splits, rows);
     check_written(name, std::array{result}, read);
+    if (rows == 0)
+        return;
     sequences<3> const all({memory[0].layout, memory[1].layout, memory[2].layout}, 0, false);
     auto const& time = all.time();
     T const* const y_items = enable_tensor<bare<Y>>::data(y);
@@ -44910,13 +45105,6 @@ namespace xloom::inline XLOOM_ABI::detail {
 //     has_initial(), initial(offsets)
 //     access(offsets, sequences)       elements one by one
 //     with_strips(sequences, f)        calls f(strips...), which together are all sequences
-
-/// Returns p + offset. A null pointer, of a rank without elements, stays null.
-template <class T>
-T* moved_by(T* p, std::ptrdiff_t offset)
-{
-    return p == nullptr ? nullptr : p + offset;
-}
 
 /// A scan of one operand x into y.
 template <class T, class Op>
@@ -48796,7 +48984,10 @@ strided_layout dlpack_layout(DLTensor const& tensor, std::size_t rank)
             int{dlpack_code<T>()}, " with ", sizeof(T) * 8, " bits, but they have the code ",
             int{tensor.dtype.code}, ", ", int{tensor.dtype.bits}, " bits and ", tensor.dtype.lanes,
             " lanes. Name their type.");
-    auto const axes = static_cast<std::size_t>((std::max)(tensor.ndim, 0));
+    if (tensor.ndim < 0)
+        fail<shape_error>(
+            op, ": the rank must not be negative, but ndim is ", tensor.ndim, ". Correct the tensor.");
+    auto const axes = static_cast<std::size_t>(tensor.ndim);
     check_rank(op, "a tensor", axes);
     if (rank != dynamic_rank && axes != rank)
         fail<shape_error>(op, ": a tensor must have ", rank, " axes, as its type says, but it has ", axes,
@@ -49391,8 +49582,7 @@ std::vector<recurrent_weights<Family, Item>> read_layers(
 ///
 /// W, R and B are nested lists of numbers in the shapes that lstm takes, and so is a "projection", which a
 /// layer may have. B may be omitted, and so may the attributes of all layers, ONNX's: layout, activations.
-/// Other members are ignored. Two directions are
-/// bidirectional, one is forward.
+/// Other members are ignored. Two directions are bidirectional, one is forward.
 ///
 /// Types     float, double. Behind the path the arguments of lstm_weights may follow that say how weights are
 ///           packed: a weight_storage, for_training.
