@@ -70,7 +70,7 @@ def write_source(headers, mutants):
 
 
 def build_tests():
-    flags = "-march=x86-64-v3 -fsanitize=address,undefined -fno-sanitize-recover=all -w -Wno-c++11-narrowing"
+    flags = "-march=x86-64-v3 -ffp-contract=off -fsanitize=address,undefined -fno-sanitize-recover=all -w -Wno-c++11-narrowing"
     subprocess.run(["cmake", "--preset", "clang-debug", "-S", SOURCE, "-B", BUILD / "tests", "-DCMAKE_EXPORT_COMPILE_COMMANDS=ON",
                     f"-DCMAKE_CXX_FLAGS={flags}"], cwd=SOURCE, check=True)
     subprocess.run(["cmake", "--build", BUILD / "tests", "--target", "xloom_tests"], check=True)
