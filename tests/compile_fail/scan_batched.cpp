@@ -20,8 +20,10 @@
 // 18: sequence_lens is a tensor of integers of rank 1, or std::nullopt
 // 60: the body returned references, which could outlive the body's variables; return the step without template arguments
 // 61: the items of a scan output must be default-constructible, copyable and no more aligned than xtensor aligns items; hold others by std::shared_ptr
+// 62: the items of a state must be default-constructible, because a copy of its row is carried; scan_batched_into and scan_ragged_into carry the row itself
 // clang-format on
 #include <memory>
+#include <vector>
 
 #include <xloom/control_flow/scan_batched.hpp>
 
@@ -104,6 +106,16 @@ int main()
             return scan_step{state, std::make_unique<int>(1)};
         },
         h, x, lens);
+#elif CASE == 62 // a row that cannot be constructed
+    struct number {
+        explicit number(float) {}
+    };
+    std::vector<number> const numbers{number(1), number(2)};
+    auto [last, all] = xloom::scan_batched(
+        [](number const& state, auto const&) {
+            return scan_step{state, 1};
+        },
+        numbers, x, lens);
 #endif
     static_cast<void>(last);
     static_cast<void>(all);

@@ -72,10 +72,16 @@
 // 70: behind the operands and outputs come the options, and nothing else
 // 71: behind the operands and params come the options, then at most one xloom::checkpoint
 // 72: there must be a gradient for each scan input, with items of the input's type
+// 73: what has a gradient is a tensor or a scalar, whose cotangent can begin as 0; pass other types to scan_forward_into or loop_forward_into, with cotangents of your own
+// 74: there must be a cotangent for each state, with items of the state's type; states that are tensors or scalars may be omitted all together
+// 75: a gradient is added to in place, so it must be a variable that is not const, or a view of one
 // clang-format on
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
+
+#include <xtensor/xview.hpp>
 
 #include <xloom/gradients/check_vjp.hpp>
 #include <xloom/gradients/if_vjp.hpp>
@@ -314,5 +320,19 @@ int main()
 #elif CASE == 72
     xloom::loop_residuals<double> kept;
     xloom::loop_vjp_into(trip_into, trip_vjp, w, kept, ct_trip, by_trip.scan_inputs(ct_h));
+#elif CASE == 73
+    auto const weighted = [](double s, double, auto const&) { return xloom::scan_step{s, s}; };
+    auto const weighted_vjp = [](double, double, auto const&, double, double, double&, double&, auto&) {};
+    static_cast<void>(xloom::scan_vjp(weighted, weighted_vjp, 0.0, x, std::vector{x}));
+#elif CASE == 74
+    std::optional<xt::xarray<double>> maybe;
+    auto const carried = [](std::int64_t, auto&, double) { return false; };
+    auto const carried_vjp = [](std::int64_t, auto const&, double, auto const&, auto&, double&) {};
+    xloom::loop_residuals<std::optional<xt::xarray<double>>> kept;
+    xloom::loop_forward_into(carried, maybe, w, std::tuple(), kept);
+    xloom::loop_vjp_into(carried, carried_vjp, w, kept, xloom::cotangents(), xloom::gradients().params(ct_w));
+#elif CASE == 75
+    auto const views = by.scan_inputs(xt::view(ct_x, xt::all()));
+    xloom::scan_vjp_into(body, body_vjp, x, w, residuals, cts, views);
 #endif
 }

@@ -44,6 +44,7 @@ template <class T, std::size_t Rank>
 class mdspan {
 public:
     using element_type = T;
+    using reference = T&;
     using index_type = std::size_t;
     using mapping_type = strided_mapping<Rank>;
     using accessor_type = void;

@@ -45,6 +45,10 @@ TEST_CASE("what is a tensor")
     static_assert(detail::tensor_view<std::span<float const>> && tensor<std::span<int, 3>>);
     using view = decltype(make_mdspan<double, 2>(nullptr, {}, {}));
     static_assert(detail::tensor_view<view> && enable_tensor<view>::rank == 2);
+    struct computed : view { // as by std::linalg::scaled
+        using reference = double;
+    };
+    static_assert(!tensor<computed>);
     static_assert(std::is_same_v<detail::owned_t<view>, matrix> &&
                   std::is_same_v<detail::owned_t<std::span<float const>>, vector<float>>);
 }
