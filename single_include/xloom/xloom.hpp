@@ -21029,7 +21029,7 @@ void run_attn_lstm_call(tensor_ref<Item const> const& X,
     auto&& workspace = detail::workspace_or_new<attention_workspace<Item>>(env...);
     auto const& policy = detail::policy_of(env...);
     detail::with_attn_lstm_runner(X, weights, sizes, start, outputs, score, workspace, policy,
-        [&policy](auto& runner, auto const& states) { runner(states, policy); });
+        [&](auto& runner, auto const& states) { runner(states, policy); });
 }
 
 } // namespace detail

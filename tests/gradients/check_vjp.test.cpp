@@ -206,16 +206,16 @@ TEST_CASE("float, and items that have no derivative")
 
 TEST_CASE("operands that are spans")
 {
-    auto const body = [](auto const& h, double x_t) {
-        return scan_step{std::vector<double>{h[0] * x_t, h[1]}};
+    auto const body = [](auto const& state, double x_t) {
+        return scan_step{std::vector<double>{state[0] * x_t, state[1]}};
     };
-    auto const body_vjp = [](auto const& h, double x_t, auto const& ct_next, auto& ct_h, double& ct_x) {
-        ct_h[0] += ct_next[0] * x_t;
-        ct_h[1] += ct_next[1];
-        ct_x += ct_next[0] * h[0];
+    auto const vjp = [](auto const& state, double x_t, auto const& ct_next, auto& ct_state, double& ct_x) {
+        ct_state[0] += ct_next[0] * x_t;
+        ct_state[1] += ct_next[1];
+        ct_x += ct_next[0] * state[0];
     };
-    std::vector<double> const h = {1.5, 2};
-    CHECK(check_vjp(body, body_vjp, std::span<double const>(h), 3.0));
+    std::vector<double> const values = {1.5, 2};
+    CHECK(check_vjp(body, vjp, std::span<double const>(values), 3.0));
 }
 
 } // namespace check_vjp_test
