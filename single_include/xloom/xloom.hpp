@@ -6838,7 +6838,8 @@ loop_control run_loop_iterations(std::string_view op, Body& body, Carried carrie
         });
         detail::check_ranks(op, "states", detail::leaves(step.state));
         detail::for_each_leaf(detail::leaves(step.state), [&](auto i, auto const& value) {
-            detail::check_room<bare<decltype(std::get<i>(carried))>>(op, i, value, now.trip_count);
+            auto const& to = std::get<i>(carried);
+            detail::check_room<bare<decltype(to)>>(op, i, value, now.trip_count);
         });
         outputs.push(detail::leaves(step.scan_outputs), now.trip_count);
         memory.replace(carried, detail::leaves(step.state));
@@ -34635,8 +34636,9 @@ public:
                 Step step = detail::call_body(
                     body_, std::tuple<std::int64_t, bool>(t, true), detail::const_leaves(carried), params);
                 detail::for_each_leaf(detail::leaves(step.state), [&](auto i, auto& value) {
-                    detail::check_room<bare<decltype(std::get<i>(carried))>>(op, i, value, t);
-                    detail::assign_carried(std::get<i>(carried), value);
+                    auto& to = std::get<i>(carried);
+                    detail::check_room<bare<decltype(to)>>(op, i, value, t);
+                    detail::assign_carried(to, value);
                 });
             };
             by.init = detail::run_loop_backward(

@@ -164,7 +164,8 @@ loop_control run_loop_iterations(std::string_view op, Body& body, Carried carrie
         });
         detail::check_ranks(op, "states", detail::leaves(step.state));
         detail::for_each_leaf(detail::leaves(step.state), [&](auto i, auto const& value) {
-            detail::check_room<bare<decltype(std::get<i>(carried))>>(op, i, value, now.trip_count);
+            auto const& to = std::get<i>(carried);
+            detail::check_room<bare<decltype(to)>>(op, i, value, now.trip_count);
         });
         outputs.push(detail::leaves(step.scan_outputs), now.trip_count);
         memory.replace(carried, detail::leaves(step.state));

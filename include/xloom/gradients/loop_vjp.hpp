@@ -103,8 +103,9 @@ public:
                 Step step = detail::call_body(
                     body_, std::tuple<std::int64_t, bool>(t, true), detail::const_leaves(carried), params);
                 detail::for_each_leaf(detail::leaves(step.state), [&](auto i, auto& value) {
-                    detail::check_room<bare<decltype(std::get<i>(carried))>>(op, i, value, t);
-                    detail::assign_carried(std::get<i>(carried), value);
+                    auto& to = std::get<i>(carried);
+                    detail::check_room<bare<decltype(to)>>(op, i, value, t);
+                    detail::assign_carried(to, value);
                 });
             };
             by.init = detail::run_loop_backward(
