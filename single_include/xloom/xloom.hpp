@@ -14600,16 +14600,27 @@ void make_exponentials(T* query, std::size_t A) noexcept
 
 namespace detail {
 
-/// A sum whose rounding errors are added to it later (Kahan's summation).
-template <class V>
+/// The sums of batches, whose rounding errors are added to them later (Kahan's summation).
+template <class T>
 struct compensated_sum {
-    V sum, lost;
+    using V = batch_t<T>;
+    V sum = V(T(0)), lost = V(T(0)), plain = V(T(0));
 
     void add(V const& value)
     {
         V const more = value - lost, total = sum + more;
         lost = (total - sum) - more;
         sum = total;
+        plain = plain + value;
+    }
+
+    /// Returns the sum of all items. The error of an infinite sum is NaN, so that such a sum is the plain one.
+    T total() const
+    {
+        if constexpr (std::is_floating_point_v<T>)
+            if (T const result = sum_of<T>(sum); result == result)
+                return result;
+        return sum_of<T>(plain);
     }
 };
 
@@ -14619,15 +14630,13 @@ template <std::size_t Keys, class T, class F>
 XLOOM_FLATTEN void score_keys(T const* keys, std::size_t stride, T const* query, T const* V, std::size_t A,
     T* scores, T start, F const& f) noexcept
 {
-    using V_t = batch_t<T>;
-    compensated_sum<V_t> totals[Keys];
-    for (auto& total : totals)
-        total = {V_t(T(0)), V_t(T(0))};
-    for (std::size_t begin = 0; begin < A; begin += 8 * batch_size<T>) {
-        V_t sums[Keys];
+    constexpr std::size_t at_once = 8 * batch_size<T>;
+    compensated_sum<T> totals[Keys];
+    for (std::size_t begin = 0; begin < A; begin += at_once) {
+        batch_t<T> sums[Keys];
         for (auto& sum : sums)
-            sum = V_t(T(0));
-        std::size_t const end = (std::min)(begin + 8 * batch_size<T>, A);
+            sum = batch_t<T>(T(0));
+        std::size_t const end = (std::min)(begin + at_once, A);
         for (std::size_t a = begin; a < end; a += batch_size<T>) {
             auto const q = load_batch(query + a), v = load_batch(V + a);
             XLOOM_UNROLL(4)
@@ -14639,7 +14648,7 @@ XLOOM_FLATTEN void score_keys(T const* keys, std::size_t stride, T const* query,
             totals[m].add(sums[m]);
     }
     for (std::size_t m = 0; m < Keys; ++m)
-        scores[m] = start + sum_of<T>(totals[m].sum);
+        scores[m] = start + totals[m].total();
 }
 
 template <class T, class F>

@@ -1,5 +1,8 @@
 // AttnLSTM where numbers are large, infinite or many.
 
+#include <array>
+#include <cmath>
+
 #include <doctest/doctest.h>
 
 #include "support/attn_lstm_calls.hpp"
@@ -104,6 +107,23 @@ TEST_CASE("attn_lstm: the error at H = E = A = L = 512, S = 50 and T = 100 is at
     CHECK(error > 0);
 }
 
+namespace {
+
+/// The alignment of one query of 0 to two keys that all A units share, with a V of equal items.
+std::array<float, 2> alignment_of(float first_key, float second_key, float V_item, std::size_t A)
+{
+    xt::xtensor<float, 3> const X = {{{0}}}, W = xt::zeros<float>({1, 4, 2}), R = xt::zeros<float>({1, 4, 1}),
+                                M = {{{first_key}, {second_key}}};
+    xt::xtensor<float, 3> const MW(std::array<std::size_t, 3>{1, 1, A}, 1.0f), QW(MW.shape(), 0.0f);
+    xt::xtensor<float, 2> const V(std::array<std::size_t, 2>{1, A}, V_item);
+    xt::xtensor<float, 3> alignment = {{{0, 0}}};
+    attn_lstm_weights<float> const weights({.W = W, .R = R, .QW = QW, .MW = MW, .V = V});
+    attn_lstm_into(X, weights, {.M = M}, {.Y_alignment = alignment});
+    return {alignment(0, 0, 0), alignment(0, 0, 1)};
+}
+
+} // namespace
+
 // Keys of 10 and -10 make a sum of V and one of -V, whose terms all have one sign.
 TEST_CASE("attn_lstm: an alignment's relative error is at most 2^-21 sum |V|, for any number of units")
 {
@@ -111,18 +131,17 @@ TEST_CASE("attn_lstm: an alignment's relative error is at most 2^-21 sum |V|, fo
         for (double const sum : {10.0, 31.0, 42.0}) {
             auto const v = static_cast<float>(sum / static_cast<double>(A));
             double const exact_sum = static_cast<double>(v) * static_cast<double>(A);
-            xt::xtensor<float, 3> const X = {{{0}}}, W = xt::zeros<float>({1, 4, 2}),
-                                        R = xt::zeros<float>({1, 4, 1}), M = {{{10}, {-10}}};
-            xt::xtensor<float, 3> const MW(std::array<std::size_t, 3>{1, 1, A}, 1.0f), QW(MW.shape(), 0.0f);
-            xt::xtensor<float, 2> const V(std::array<std::size_t, 2>{1, A}, v);
-            xt::xtensor<float, 3> alignment = {{{0, 0}}};
-            attn_lstm_weights<float> const weights({.W = W, .R = R, .QW = QW, .MW = MW, .V = V});
-            attn_lstm_into(X, weights, {.M = M}, {.Y_alignment = alignment});
             double const expected = 1 / (1 + std::exp(2 * exact_sum * std::tanh(10.0)));
             CAPTURE(A);
             CAPTURE(sum);
-            CHECK(std::abs(alignment(0, 0, 1) / expected - 1) <= std::ldexp(exact_sum, -21));
+            CHECK(std::abs(alignment_of(10, -10, v, A)[1] / expected - 1) <= std::ldexp(exact_sum, -21));
         }
+}
+
+TEST_CASE("attn_lstm: a score of -infinity, the sum of many units, gives a weight of 0")
+{
+    for (std::size_t const A : {3u, 600u})
+        CHECK(alignment_of(10, 0, -1e38f * (A == 3 ? 3 : 1), A) == std::array<float, 2>{0, 1});
 }
 
 } // namespace attn_lstm_numbers_test
