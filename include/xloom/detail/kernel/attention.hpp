@@ -79,7 +79,7 @@ struct compensated_sum {
         plain = plain + value;
     }
 
-    /// Returns the sum of all items. The error of an infinite sum is NaN, so that such a sum is the plain one.
+    /// Returns the sum of all items: the plain one where it is infinite, as its error is NaN then.
     T total() const
     {
         if constexpr (std::is_floating_point_v<T>)
