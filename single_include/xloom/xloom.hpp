@@ -7523,12 +7523,18 @@ struct part_of<T> {
 template <class T>
 using part_t = typename part_of<T>::type;
 
-/// Converts a count to P, through double for a user-defined scalar whose constructor might narrow the count.
+/// True if a user-defined scalar is made from a number of type N, which no constructor narrows.
+template <class P, class N>
+concept made_from = std::is_class_v<P> && std::is_constructible_v<P, N> && requires(N number) { P{number}; };
+
+/// Converts a count to P, through a number from which a user-defined scalar is made without narrowing.
 template <class P>
 constexpr P part_from(std::size_t count)
 {
-    if constexpr (std::is_class_v<P> && std::is_constructible_v<P, double>)
+    if constexpr (made_from<P, double>)
         return P(static_cast<double>(count));
+    else if constexpr (made_from<P, std::int64_t>)
+        return P(static_cast<std::int64_t>(count));
     else
         return static_cast<P>(count);
 }
@@ -24239,8 +24245,8 @@ template <class Call>
 struct is_scan_body {
     static consteval bool holds()
     {
-        static_assert(Call::is_valid,
-            "the body must be callable as body(state const&..., element const&..., param const&...)");
+        static_assert(Call::is_valid, "the body of a scan must be callable as body(state const&..., element "
+                                      "const&..., param const&...)");
         return Call::is_valid;
     }
 };
@@ -25236,12 +25242,14 @@ namespace xloom::inline XLOOM_ABI::detail {
 template <class T>
 concept integer_like = requires(T const& a) { a % a; };
 
-/// A type that has sums, products and quotients by a count, and whose T{} is zero: floating-point numbers,
-/// their complex numbers and storage types (float8_e8m0 has no zero), and user-defined scalars.
+/// A type that has sums and products, and whose T{} is zero: floating-point numbers, their complex numbers
+/// and storage types (float8_e8m0 has no zero), and user-defined scalars.
 template <class T>
-concept differentiable =
-    !integer_like<T> && !std::same_as<T, float8_e8m0> && summable<T> && multipliable<T> &&
-    std::is_invocable_v<divide_by_count const&, T const&, std::size_t>;
+concept coefficient = !integer_like<T> && !std::same_as<T, float8_e8m0> && summable<T> && multipliable<T>;
+
+/// A coefficient that has quotients by a count.
+template <class T>
+concept differentiable = coefficient<T> && std::is_invocable_v<divide_by_count const&, T const&, std::size_t>;
 
 } // namespace xloom::inline XLOOM_ABI::detail
 
@@ -25593,8 +25601,9 @@ struct rank_of_result {
     static consteval bool holds()
     {
         constexpr bool is_valid = Rank != dynamic_rank || has_every_rank<X>;
-        static_assert(is_valid, "a container of your own with a static rank is read, so name the rank of the "
-                                "result, as in gather_nd<Rank>(...)");
+        static_assert(is_valid,
+            "a container of a static rank that is not xtensor's is read, so name the rank "
+            "of the result, as in gather_nd<Rank>(...) or gather_nd_vjp<Rank>(...)");
         return is_valid;
     }
 };
@@ -33344,10 +33353,9 @@ template <class A>
 struct coefficients {
     static consteval bool holds()
     {
-        constexpr bool is_valid = differentiable<item_t<A>>;
+        constexpr bool is_valid = coefficient<item_t<A>>;
         static_assert(is_valid,
-            "the elements must be floating-point or complex numbers, or user-defined scalars with +, * and "
-            "/");
+            "the elements must be floating-point or complex numbers, or user-defined scalars with + and *");
         return is_valid;
     }
 };

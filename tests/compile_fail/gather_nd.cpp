@@ -3,7 +3,7 @@
 // 1: an operand must be a tensor: of xtensor, a std::vector, std::span or std::mdspan, of Eigen with <xloom/interop/eigen.hpp>, or of a type with xloom::enable_tensor
 // 2: indices must hold integers
 // 3: indices must hold integers
-// 4: a container of your own with a static rank is read, so name the rank of the result, as in gather_nd<Rank>(...)
+// 4: a container of a static rank that is not xtensor's is read, so name the rank of the result, as in gather_nd<Rank>(...) or gather_nd_vjp<Rank>(...)
 // 5: an operand must be a tensor: of xtensor, a std::vector, std::span or std::mdspan, of Eigen with <xloom/interop/eigen.hpp>, or of a type with xloom::enable_tensor
 // 6: indices must hold integers
 // 7: what is written must be a tensor in memory

@@ -4,7 +4,7 @@
 // 2: a gradient is one of real or complex numbers, which integers, bool, strings and float8_e8m0 are not
 // 3: a gradient is one of real or complex numbers, which integers, bool, strings and float8_e8m0 are not
 // 4: indices must hold integers
-// 5: a container of your own with a static rank is read, so name the rank of the result, as in gather_nd<Rank>(...)
+// 5: a container of a static rank that is not xtensor's is read, so name the rank of the result, as in gather_nd<Rank>(...) or gather_nd_vjp<Rank>(...)
 // 6: behind the operands and outputs come the options, then at most one policy
 // 7: behind the operands and outputs come the options, then at most one policy
 // 8: the shape of data must be an xloom::shape or a range such as data.shape()

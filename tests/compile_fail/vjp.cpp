@@ -13,7 +13,7 @@
 // 11: an argument is one value or a flat std::tuple of values, not a std::tuple inside a std::tuple
 // 12: an argument is one value or a flat std::tuple of values, not a std::tuple inside a std::tuple
 // 13: what has a gradient is a tensor or a scalar, whose cotangent can begin as 0; pass other types to scan_forward_into or loop_forward_into, with cotangents of your own
-// 14: the body must be callable as body(state const&..., element const&..., param const&...)
+// 14: the body of a scan must be callable as body(state const&..., element const&..., param const&...)
 // 15: the body must return xloom::scan_step{state, scan_outputs}
 // 16: the pullback's arguments are pullback(ct_states, ct_outputs), ct_states of the types of the states
 // 17: the pullback's arguments are pullback(ct_states, ct_outputs), ct_outputs with a tensor for each scan output, with items of its type; std::tuple() where there are none
@@ -51,7 +51,7 @@
 // 49: residuals must be scan_residuals<State> of a scan or loop_residuals<State> of a loop, of the states' own type, without references and const; for views, of the container that owns such items
 // 50: residuals must be those of the forward pass: scan_residuals of scan_forward_into, loop_residuals of loop_forward_into
 // 51: the VJP must be callable as body_vjp(state const&..., element const&..., param const&..., state cotangent const&..., output cotangent const&..., state cotangent&..., element cotangent&..., param cotangent&...), where the first state cotangents are those after the iteration
-// 52: the body must be callable as body(state const&..., element const&..., param const&...)
+// 52: the body of a scan must be callable as body(state const&..., element const&..., param const&...)
 // 53: the body must return xloom::scan_step{state, scan_outputs}, with as many states as it has
 // 54: the body's VJP must follow the body, but an operand stands in its place
 // 55: a callable takes by value what it is to write, so that it is lost; take it by reference, as in double& h or auto& y_t

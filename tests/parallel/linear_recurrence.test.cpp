@@ -27,9 +27,6 @@ struct matrix {
     std::array<std::uint32_t, 4> entries{};
 
     matrix() = default;
-    explicit matrix(std::size_t n)
-        : matrix(static_cast<std::uint32_t>(n), 0, 0, static_cast<std::uint32_t>(n))
-    {}
     matrix(std::uint32_t p, std::uint32_t q, std::uint32_t r, std::uint32_t s) : entries{p, q, r, s} {}
 
     friend matrix operator*(matrix const& a, matrix const& b)

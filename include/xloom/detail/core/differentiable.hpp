@@ -14,11 +14,13 @@ namespace xloom::inline XLOOM_ABI::detail {
 template <class T>
 concept integer_like = requires(T const& a) { a % a; };
 
-/// A type that has sums, products and quotients by a count, and whose T{} is zero: floating-point numbers,
-/// their complex numbers and storage types (float8_e8m0 has no zero), and user-defined scalars.
+/// A type that has sums and products, and whose T{} is zero: floating-point numbers, their complex numbers
+/// and storage types (float8_e8m0 has no zero), and user-defined scalars.
 template <class T>
-concept differentiable =
-    !integer_like<T> && !std::same_as<T, float8_e8m0> && summable<T> && multipliable<T> &&
-    std::is_invocable_v<divide_by_count const&, T const&, std::size_t>;
+concept coefficient = !integer_like<T> && !std::same_as<T, float8_e8m0> && summable<T> && multipliable<T>;
+
+/// A coefficient that has quotients by a count.
+template <class T>
+concept differentiable = coefficient<T> && std::is_invocable_v<divide_by_count const&, T const&, std::size_t>;
 
 } // namespace xloom::inline XLOOM_ABI::detail

@@ -202,12 +202,18 @@ struct part_of<T> {
 template <class T>
 using part_t = typename part_of<T>::type;
 
-/// Converts a count to P, through double for a user-defined scalar whose constructor might narrow the count.
+/// True if a user-defined scalar is made from a number of type N, which no constructor narrows.
+template <class P, class N>
+concept made_from = std::is_class_v<P> && std::is_constructible_v<P, N> && requires(N number) { P{number}; };
+
+/// Converts a count to P, through a number from which a user-defined scalar is made without narrowing.
 template <class P>
 constexpr P part_from(std::size_t count)
 {
-    if constexpr (std::is_class_v<P> && std::is_constructible_v<P, double>)
+    if constexpr (made_from<P, double>)
         return P(static_cast<double>(count));
+    else if constexpr (made_from<P, std::int64_t>)
+        return P(static_cast<std::int64_t>(count));
     else
         return static_cast<P>(count);
 }

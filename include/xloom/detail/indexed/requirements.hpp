@@ -131,8 +131,9 @@ struct rank_of_result {
     static consteval bool holds()
     {
         constexpr bool is_valid = Rank != dynamic_rank || has_every_rank<X>;
-        static_assert(is_valid, "a container of your own with a static rank is read, so name the rank of the "
-                                "result, as in gather_nd<Rank>(...)");
+        static_assert(is_valid,
+            "a container of a static rank that is not xtensor's is read, so name the rank "
+            "of the result, as in gather_nd<Rank>(...) or gather_nd_vjp<Rank>(...)");
         return is_valid;
     }
 };

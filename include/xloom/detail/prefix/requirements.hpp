@@ -110,10 +110,9 @@ template <class A>
 struct coefficients {
     static consteval bool holds()
     {
-        constexpr bool is_valid = differentiable<item_t<A>>;
+        constexpr bool is_valid = coefficient<item_t<A>>;
         static_assert(is_valid,
-            "the elements must be floating-point or complex numbers, or user-defined scalars with +, * and "
-            "/");
+            "the elements must be floating-point or complex numbers, or user-defined scalars with + and *");
         return is_valid;
     }
 };

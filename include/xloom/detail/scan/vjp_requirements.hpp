@@ -120,8 +120,8 @@ template <class Call>
 struct is_scan_body {
     static consteval bool holds()
     {
-        static_assert(Call::is_valid,
-            "the body must be callable as body(state const&..., element const&..., param const&...)");
+        static_assert(Call::is_valid, "the body of a scan must be callable as body(state const&..., element "
+                                      "const&..., param const&...)");
         return Call::is_valid;
     }
 };
