@@ -1,5 +1,7 @@
 // Type and shape inference of LinearAttention and CausalConvWithState, at compile time.
 
+#include <cstdint>
+
 #include <doctest/doctest.h>
 
 #include <xloom/infer/linear_attention.hpp>
@@ -127,8 +129,7 @@ TEST_CASE("infer_linear_attention: errors")
         "3]. Correct it.",
         shape_error);
     CHECK_THROWS_WITH_AS(infer(floats({2, 12})),
-        "xloom::infer_linear_attention: query must have rank 3, but query is float[2, 12]. Give it three "
-        "axes.",
+        "xloom::infer_linear_attention: query must have rank 3, but query is float[2, 12]. Give it the axes.",
         shape_error);
     CHECK_THROWS_AS(infer(untyped), type_error);
     CHECK_THROWS_WITH_AS(infer_causal_conv({.input = floats({1, 2, 3}), .weight = floats({2, 1, 0})}),
@@ -145,7 +146,7 @@ TEST_CASE("infer_linear_attention and infer_causal_conv: operands that contradic
             heads);
     },
         shape_error>(
-        "xloom::infer_linear_attention: query, key and value must agree on the batch size, but query is "
+        "xloom::infer_linear_attention: the operands must agree on the batch size, but query is "
         "float[2, T, 12], key is float[3, T, 6] and value is float[B, T, 10]. Give operands of one batch "
         "size.");
     check_refused<[] {
@@ -153,21 +154,102 @@ TEST_CASE("infer_linear_attention and infer_causal_conv: operands that contradic
             {.query = floats({"B", unknown, 12}), .key = floats({"B", 7, 6}), .value = floats({"B", 8, 10})},
             {}, heads);
     },
-        shape_error>("xloom::infer_linear_attention: query, key and value must agree on the sequence length, "
-                     "but query is float[B, ?, 12], key is float[B, 7, 6] and value is float[B, 8, 10]. "
+        shape_error>("xloom::infer_linear_attention: the operands must agree on the sequence length, but "
+                     "key is float[B, 7, 6] and value is float[B, 8, 10]. "
                      "Give operands of one sequence length.");
     check_refused<[] {
         return infer_linear_attention(
             {.query = floats({1, 2, 12}), .key = floats({1, 2, 8}), .value = floats({1, 2, 6})}, {}, heads);
     },
-        shape_error>("xloom::infer_linear_attention: the heads of query and key must have one width, but "
-                     "query is float[1, 2, 12] with q_num_heads = 4 and key is float[1, 2, 8] with "
-                     "kv_num_heads = 2. Correct one of them.");
+        shape_error>(
+        "xloom::infer_linear_attention: the operands must agree on the width of a key, but "
+        "query is float[1, 2, 12] and key is float[1, 2, 8]. Give operands of one width of a key.");
     check_refused<[] {
         return infer_causal_conv({.input = floats({1, 8, "L"}), .weight = floats({6, 1, 4})});
     },
-        shape_error>("xloom::infer_causal_conv: weight must have a row for each channel of input, but input "
-                     "is float[1, 8, L] and weight is float[6, 1, 4]. Correct one of them.");
+        shape_error>(
+        "xloom::infer_causal_conv: the operands must agree on the number of channels, but input "
+        "is float[1, 8, L] and weight is float[6, 1, 4]. Give operands of one number of channels.");
+}
+
+constexpr bool the_state_and_other_inputs_tell_what_the_rest_does_not()
+{
+    auto const of = infer_linear_attention({.query = floats({unknown, unknown, unknown}),
+                                               .past_state = floats({2, 2, 16, 32}),
+                                               .decay = floats({unknown, 7, 2})},
+        {}, heads);
+    auto const conv = infer_causal_conv({.input = floats(unknown_rank),
+        .weight = floats({unknown, 1, 4}),
+        .bias = floats({8}),
+        .past_state = floats({2, unknown, unknown})});
+    return of.output == floats({2, 7, 128}) && of.present_state == floats({2, 2, 16, 32}) &&
+           conv.output == floats({2, 8, unknown}) && conv.present_state == floats({2, 8, 3});
+}
+
+constexpr bool the_first_symbol_names_a_size()
+{
+    auto const of = infer_linear_attention(
+        {.query = floats({"B", 3, 12}), .key = floats({"M", 3, 6}), .value = floats({"N", 3, 2})}, {}, heads);
+    auto const conv = infer_causal_conv({.input = floats({2, "C", 5}), .weight = floats({"M", 1, 4})});
+    return of.output == floats({"B", 3, 4}) && conv.output == floats({2, "C", 5});
+}
+
+TEST_CASE("infer_linear_attention and infer_causal_conv: every operand counts")
+{
+    CHECK(always_holds<the_state_and_other_inputs_tell_what_the_rest_does_not>());
+    CHECK(always_holds<the_first_symbol_names_a_size>());
+    auto const attention = [](partial_type const& past_state, partial_type const& decay = {},
+                               partial_type const& beta = {}) {
+        auto const query = floats({2, 3, 12});
+        return infer_linear_attention(
+            {.query = query, .past_state = past_state, .decay = decay, .beta = beta}, {}, heads);
+    };
+    CHECK_THROWS_WITH_AS(attention(floats({2, 2, 3})),
+        "xloom::infer_linear_attention: past_state must have rank 4, but past_state is float[2, 2, 3]. Give "
+        "it "
+        "the axes.",
+        shape_error);
+    CHECK_THROWS_AS(attention(floats({5, 2, 3, 1})), shape_error);
+    CHECK_THROWS_WITH_AS(attention(floats({2, 4, 3, 1})),
+        "xloom::infer_linear_attention: axis 1 of past_state must be kv_num_heads = 2, but past_state is "
+        "float[2, 4, 3, 1]. Correct one of them.",
+        shape_error);
+    CHECK_THROWS_AS(attention(floats({2, 2, 4, 1})), shape_error);
+    CHECK_THROWS_AS(attention({}, floats({5, 3, 2})), shape_error);
+    CHECK_THROWS_AS(attention({}, {}, floats({2, 6, 1})), shape_error);
+    CHECK_THROWS_WITH_AS(
+        infer_linear_attention({.query = floats(unknown_rank), .decay = floats({2, 3, 5})}, {}, heads),
+        "xloom::infer_linear_attention: the last dimension of decay must be a multiple of kv_num_heads = 2, "
+        "but "
+        "decay is float[2, 3, 5]. Correct one of them.",
+        shape_error);
+    CHECK_THROWS_WITH_AS(
+        infer_linear_attention({.query = floats({"B", "T", "D"}), .value = floats({"B", "T", 8})}, {},
+            {.q_num_heads = std::int64_t{1} << 62, .kv_num_heads = 1}),
+        "xloom::infer_linear_attention: the width of all heads must be an int64, but it is "
+        "4611686018427387904 times 8. Correct one of them.",
+        shape_error);
+
+    auto const conv = [](partial_type const& past_state, partial_type const& bias = {},
+                          partial_type const& weight = floats({8, 1, 4})) {
+        return infer_causal_conv(
+            {.input = floats({2, 8, 5}), .weight = weight, .bias = bias, .past_state = past_state});
+    };
+    partial_shape shorter{2, 8, 99};
+    shorter.erase(2);
+    CHECK_THROWS_AS(conv(tensor_type(element_type::float_, shorter)), shape_error);
+    CHECK_THROWS_WITH_AS(conv(floats({2, 8, 7})),
+        "xloom::infer_causal_conv: the operands must agree on the number of taps less one, but weight is "
+        "float[8, 1, 4] and past_state is float[2, 8, 7]. Give operands of one number of taps less one.",
+        shape_error);
+    CHECK_THROWS_AS(conv(floats({3, 8, 3})), shape_error);
+    CHECK_THROWS_AS(conv(floats({2, 9, 3})), shape_error);
+    CHECK_THROWS_AS(conv({}, floats({9})), shape_error);
+    CHECK_THROWS_AS(conv({}, floats({8, 1})), shape_error);
+    CHECK_THROWS_WITH_AS(conv({}, {}, floats({8, 2, 4})),
+        "xloom::infer_causal_conv: weight must have the shape [C, 1, k], but it is float[8, 2, 4]. Correct "
+        "it.",
+        shape_error);
 }
 
 } // namespace infer_linear_attention_test

@@ -288,12 +288,16 @@ TEST_CASE("infer_loop: carried values")
 {
     constexpr auto no_type = [] { return infer_carried(untyped, 16); };
     constexpr auto sequence_at_11 = [] { return infer_carried(sequence_of(tensor_type(float_)), 11); };
+    constexpr auto optional_at_13 = [] { return infer_carried(optional_of(tensor_type(float_)), 13); };
     check_refused<no_type, type_error>(
         "xloom::infer_loop: a carried value must have a known element type, but input[2] is untyped. Give "
         "its type.");
     check_refused<sequence_at_11, type_error>(
-        "xloom::infer_loop: before opset 13 a carried value must be a tensor, but input[2] is "
-        "seq(float[...]). Use a newer opset.");
+        "xloom::infer_loop: a carried value must be a tensor (from opset 13 also a sequence, from 16 an "
+        "optional), but input[2] is seq(float[...]). Carry another kind, or use a newer opset.");
+    check_refused<optional_at_13, type_error>(
+        "xloom::infer_loop: a carried value must be a tensor (from opset 13 also a sequence, from 16 an "
+        "optional), but input[2] is optional(float[...]). Carry another kind, or use a newer opset.");
 
     constexpr auto element = [] { return infer_returned(tensor_type(int64), 1); };
     constexpr auto undefined_element = [] { return infer_returned(tensor_type(undefined), 16); };

@@ -43,6 +43,13 @@ TEST_CASE("infer_tensor_scatter refuses")
         type_error);
     CHECK_THROWS_AS(infer_tensor_scatter(cache, update, tensor_type(float_, {2, 8, 4096, 64})), type_error);
     CHECK_THROWS_AS(infer_tensor_scatter(cache, update, tensor_type(float16, {2, 8, 4, 64})), shape_error);
+    CHECK_THROWS_WITH_AS(infer_tensor_scatter(cache, tensor_type(float16, {"B", 9, 1, 64})),
+        "xloom::infer_tensor_scatter: update must have the shape of past_cache but for axis -2, but update "
+        "is "
+        "float16[B, 9, 1, 64] and past_cache is float16[B, 8, 4096, 64]. Correct one of them.",
+        shape_error);
+    CHECK_THROWS_AS(infer_tensor_scatter(cache, tensor_type(float16, {"B", 8, 64})), shape_error);
+    CHECK(infer_tensor_scatter(cache, tensor_type(float16, {2, 8, 4096, 1}), untyped, {.axis = 3}) == cache);
 }
 
 } // namespace infer_tensor_scatter_test

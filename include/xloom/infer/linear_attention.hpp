@@ -1,8 +1,10 @@
 #pragma once
 // ONNX's type and shape inference of LinearAttention and CausalConvWithState.
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <string_view>
 
 #include <xloom/detail/core/element_types.hpp>
@@ -28,12 +30,13 @@ struct causal_conv_input_types {
     partial_type input{}, weight{}, bias{}, past_state{};
 };
 
-/// Requires, if the rank of an operand is known, that it has three axes.
-constexpr void check_three_axes(std::string_view function, std::string_view operand, partial_type const& type)
+/// Requires, if the rank of an operand is known, that it is `rank`.
+constexpr void check_axes(
+    std::string_view function, std::string_view operand, partial_type const& type, std::size_t rank)
 {
-    if (type.is_tensor() && type.shape().has_rank() && type.shape().rank() != 3)
-        fail<shape_error>("xloom::", function, ": ", operand, " must have rank 3, but ", operand, " is ",
-            type, ". Give it three axes.");
+    if (type.is_tensor() && type.shape().has_rank() && type.shape().rank() != rank)
+        fail<shape_error>("xloom::", function, ": ", operand, " must have rank ", rank, ", but ", operand,
+            " is ", type, ". Give it the axes.");
 }
 
 /// Returns a dimension of a tensor of a known rank; else unknown.
@@ -44,18 +47,40 @@ constexpr dim dim_of(partial_type const& type, std::size_t axis)
     return type.shape()[axis];
 }
 
-/// Merges what query, key and value say of an axis that they have in common.
-constexpr dim merge_axis(
-    linear_attention_input_types const& inputs, std::size_t axis, std::string_view meaning)
+/// An operand, and what it says of a size.
+struct size_fact {
+    std::string_view operand;
+    partial_type const* type;
+    dim value;
+};
+
+/// Returns an operand with one of its dimensions.
+constexpr size_fact fact_of(std::string_view operand, partial_type const& type, std::size_t axis)
+{
+    return {operand, &type, dim_of(type, axis)};
+}
+
+/// Returns a size that operands have in common: its value, or else the first symbol for it.
+///
+/// Errors    shape_error, which names all operands that say something of it.
+template <std::size_t Count>
+constexpr dim common_size(
+    std::string_view function, std::string_view meaning, std::array<size_fact, Count> const& facts)
 {
     dim shared = unknown;
-    for (partial_type const* type : {&inputs.query, &inputs.key, &inputs.value}) {
-        dim const size = dim_of(*type, axis);
-        if (find_conflict(shared, size) != conflict::none)
-            fail<shape_error>("xloom::infer_linear_attention: query, key and value must agree on the ",
-                meaning, ", but query is ", inputs.query, ", key is ", inputs.key, " and value is ",
-                inputs.value, ". Give operands of one ", meaning, ".");
-        shared = merge_dim(shared, size);
+    bool is_one = true;
+    for (size_fact const& each : facts) {
+        is_one = is_one && find_conflict(each.value, shared) == conflict::none;
+        if (is_one)
+            shared = merge_dim(each.value, shared);
+    }
+    if (!is_one) {
+        fact_list listed;
+        for (size_fact const& each : facts)
+            if (!each.value.is_unknown())
+                listed.add(each.operand, " is ", *each.type);
+        fail<shape_error>("xloom::", function, ": the operands must agree on the ", meaning, ", but ", listed,
+            ". Give operands of one ", meaning, ".");
     }
     return shared;
 }
@@ -74,29 +99,19 @@ constexpr dim width_of_heads(
     return width.value() / heads;
 }
 
-/// Returns d_k, the width of the heads of query and key.
-constexpr dim merge_key_width(
-    linear_attention_input_types const& inputs, std::int64_t q_heads, std::int64_t kv_heads)
+/// Returns the width of `heads` heads together; unknown if that of one is.
+///
+/// Errors    shape_error: the product overflows.
+constexpr dim width_of_all(std::int64_t heads, dim const& width)
 {
-    dim const of_query = width_of_heads("query", inputs.query, "q_num_heads", q_heads);
-    dim const of_key = width_of_heads("key", inputs.key, "kv_num_heads", kv_heads);
-    if (find_conflict(of_query, of_key) != conflict::none)
+    using limits = std::numeric_limits<std::int64_t>;
+    if (!width.has_value())
+        return unknown;
+    if (width.value() > (limits::max)() / heads || width.value() < (limits::min)() / heads)
         fail<shape_error>(
-            "xloom::infer_linear_attention: the heads of query and key must have one width, but query is ",
-            inputs.query, " with q_num_heads = ", q_heads, " and key is ", inputs.key,
-            " with kv_num_heads = ", kv_heads, ". Correct one of them.");
-    return merge_dim(of_query, of_key);
-}
-
-/// Returns C, the number of channels of input and weight.
-constexpr dim merge_channels(causal_conv_input_types const& inputs)
-{
-    dim const of_input = dim_of(inputs.input, 1), of_weight = dim_of(inputs.weight, 0);
-    if (find_conflict(of_input, of_weight) != conflict::none)
-        fail<shape_error>(
-            "xloom::infer_causal_conv: weight must have a row for each channel of input, but input is ",
-            inputs.input, " and weight is ", inputs.weight, ". Correct one of them.");
-    return merge_dim(of_input, of_weight);
+            "xloom::infer_linear_attention: the width of all heads must be an int64, but it is ", heads,
+            " times ", width.value(), ". Correct one of them.");
+    return heads * width.value();
 }
 
 /// Requires that the last dimension of decay or beta is one of two numbers, if all are known.
@@ -123,15 +138,16 @@ struct linear_attention_types {
 ///     output = merge_type(query.with_shape([B, T, q_num_heads d_v]), declared.output)
 ///     present_state = merge_type(past_state.with_shape([B, kv_num_heads, d_k, d_v]), declared.present_state)
 ///
-/// Shapes    query [B, T, q_num_heads d_k], key [B, T, kv_num_heads d_k], value [B, T, kv_num_heads d_v]. A
-///           size that no input gives is unknown.
+/// Shapes    query [B, T, q_num_heads d_k], key [B, T, kv_num_heads d_k], value [B, T, kv_num_heads d_v],
+///           past_state [B, kv_num_heads, d_k, d_v], decay and beta [B, T, ...]. A size that no input
+///           gives is unknown.
 /// Types     present_state has the element type of past_state, without it that of query.
 /// Options   linear_attention_attributes.
 /// Errors    option_error: a number of heads below 1, or query heads that are no multiple of the others.
 ///           type_error: query is not a tensor of a known element type; kind or element type of a declared
-///           output. shape_error: a rank other than 3; a last dimension that heads do not divide; B, T or
-///           d_k of query, key and value that differ; a last dimension of decay or beta that is neither
-///           reading; rank or dimension of a declared output.
+///           output. shape_error: another rank; a last dimension that heads do not divide; operands that
+///           differ in B, T, kv_num_heads, d_k or d_v; a last dimension of decay or beta that is neither
+///           reading; rank or dimension of a declared output; a width that overflows.
 /// Source    ONNX LinearAttention-27.
 /// Example
 /// ```cpp
@@ -143,32 +159,46 @@ struct linear_attention_types {
 constexpr linear_attention_types infer_linear_attention(detail::linear_attention_input_types const& inputs,
     linear_attention_types const& declared = {}, linear_attention_attributes const& attributes = {})
 {
+    using namespace detail;
     constexpr std::string_view function = "infer_linear_attention";
     std::int64_t const q_heads = attributes.q_num_heads, kv_heads = attributes.kv_num_heads;
     if (q_heads < 1 || kv_heads < 1 || q_heads % kv_heads != 0)
-        detail::fail<option_error>("xloom::infer_linear_attention: q_num_heads must be a positive multiple "
-                                   "of kv_num_heads, but they "
-                                   "are ",
+        fail<option_error>("xloom::infer_linear_attention: q_num_heads must be a positive multiple "
+                           "of kv_num_heads, but they "
+                           "are ",
             q_heads, " and ", kv_heads, ". Correct them.");
-    detail::check_element({function, "query"}, inputs.query);
-    detail::check_three_axes(function, "query", inputs.query);
-    detail::check_three_axes(function, "key", inputs.key);
-    detail::check_three_axes(function, "value", inputs.value);
-    detail::check_three_axes(function, "decay", inputs.decay);
-    detail::check_three_axes(function, "beta", inputs.beta);
-    dim const keys = detail::merge_key_width(inputs, q_heads, kv_heads);
-    dim const values = detail::width_of_heads("value", inputs.value, "kv_num_heads", kv_heads);
-    detail::check_last_dim(
-        "decay", inputs.decay, kv_heads, keys.has_value() ? dim(kv_heads * keys.value()) : unknown);
-    detail::check_last_dim("beta", inputs.beta, kv_heads, 1);
-    dim const B = detail::merge_axis(inputs, 0, "batch size"),
-              T = detail::merge_axis(inputs, 1, "sequence length"),
-              width = values.has_value() ? dim(q_heads * values.value()) : unknown;
-    bool const has_state =
-        inputs.past_state.is_tensor() && inputs.past_state.element() != element_type::undefined;
-    partial_type const& state = has_state ? inputs.past_state : inputs.query;
-    return {detail::merge_type({function, "output"}, inputs.query.with_shape({B, T, width}), declared.output),
-        detail::merge_type({function, "present_state"}, state.with_shape({B, kv_heads, keys, values}),
+    check_element({function, "query"}, inputs.query);
+    auto const& [query, key, value, past_state, decay, beta] = inputs;
+    check_axes(function, "query", query, 3);
+    check_axes(function, "key", key, 3);
+    check_axes(function, "value", value, 3);
+    check_axes(function, "past_state", past_state, 4);
+    check_axes(function, "decay", decay, 3);
+    check_axes(function, "beta", beta, 3);
+    dim const B = common_size(function, "batch size",
+        std::array{fact_of("query", query, 0), fact_of("key", key, 0), fact_of("value", value, 0),
+            fact_of("past_state", past_state, 0), fact_of("decay", decay, 0), fact_of("beta", beta, 0)});
+    dim const T = common_size(function, "sequence length",
+        std::array{fact_of("query", query, 1), fact_of("key", key, 1), fact_of("value", value, 1),
+            fact_of("decay", decay, 1), fact_of("beta", beta, 1)});
+    if (dim const heads = dim_of(past_state, 1); heads.has_value() && heads != kv_heads)
+        fail<shape_error>("xloom::infer_linear_attention: axis 1 of past_state must be kv_num_heads = ",
+            kv_heads, ", but past_state is ", past_state, ". Correct one of them.");
+    dim const keys = common_size(function, "width of a key",
+        std::array{size_fact{"query", &query, width_of_heads("query", query, "q_num_heads", q_heads)},
+            size_fact{"key", &key, width_of_heads("key", key, "kv_num_heads", kv_heads)},
+            fact_of("past_state", past_state, 2)});
+    dim const values = common_size(function, "width of a value",
+        std::array{size_fact{"value", &value, width_of_heads("value", value, "kv_num_heads", kv_heads)},
+            fact_of("past_state", past_state, 3)});
+    check_last_dim("decay", decay, kv_heads, width_of_all(kv_heads, keys));
+    width_of_heads("decay", decay, "kv_num_heads", kv_heads);
+    check_last_dim("beta", beta, kv_heads, 1);
+    dim const width = width_of_all(q_heads, values);
+    bool const has_state = past_state.is_tensor() && past_state.element() != element_type::undefined;
+    partial_type const& state = has_state ? past_state : query;
+    return {merge_type({function, "output"}, query.with_shape({B, T, width}), declared.output),
+        merge_type({function, "present_state"}, state.with_shape({B, kv_heads, keys, values}),
             declared.present_state)};
 }
 
@@ -180,12 +210,13 @@ struct causal_conv_types {
 /// Infers the types of CausalConvWithState's outputs, including omitted ones. `declared` has the types that
 /// the model declares, untyped where it declares none.
 ///
-///     output = merge_type(input, declared.output)
+///     output = merge_type(input.with_shape([B, C, L]), declared.output)
 ///     present_state = merge_type(input.with_shape([B, C, k - 1]), declared.present_state)
 ///
-/// Shapes    input [B, C, L], weight [C, 1, k]. A size that no input gives is unknown.
+/// Shapes    input [B, C, L], weight [C, 1, k], bias [C], past_state [B, C, k - 1]. A size that no input
+///           gives is unknown.
 /// Errors    type_error: input is not a tensor of a known element type; kind or element type of a declared
-///           output. shape_error: a rank other than 3; k < 1; C of input and weight that differ; rank or
+///           output. shape_error: another rank; k < 1; operands that differ in B, C or k; rank or
 ///           dimension of a declared output.
 /// Source    ONNX CausalConvWithState-27.
 /// Example
@@ -197,21 +228,31 @@ struct causal_conv_types {
 constexpr causal_conv_types infer_causal_conv(
     detail::causal_conv_input_types const& inputs, causal_conv_types const& declared = {})
 {
+    using namespace detail;
     constexpr std::string_view function = "infer_causal_conv";
-    detail::check_element({function, "input"}, inputs.input);
-    detail::check_three_axes(function, "input", inputs.input);
-    detail::check_three_axes(function, "weight", inputs.weight);
-    dim const taps = detail::dim_of(inputs.weight, 2);
+    check_element({function, "input"}, inputs.input);
+    auto const& [input, weight, bias, past_state] = inputs;
+    check_axes(function, "input", input, 3);
+    check_axes(function, "weight", weight, 3);
+    check_axes(function, "bias", bias, 1);
+    check_axes(function, "past_state", past_state, 3);
+    dim const taps = dim_of(weight, 2), middle = dim_of(weight, 1);
     if (taps.has_value() && taps.value() < 1)
-        detail::fail<shape_error>(
-            "xloom::infer_causal_conv: weight must have at least one tap, but weight is ", inputs.weight,
-            ". Give it weights.");
-    dim const C = detail::merge_channels(inputs),
-              state = taps.has_value() ? dim(taps.value() - 1) : detail::dim_of(inputs.past_state, 2);
-    dim const B = detail::dim_of(inputs.input, 0), L = detail::dim_of(inputs.input, 2);
-    return {detail::merge_type({function, "output"}, inputs.input.with_shape({B, C, L}), declared.output),
-        detail::merge_type(
-            {function, "present_state"}, inputs.input.with_shape({B, C, state}), declared.present_state)};
+        fail<shape_error>("xloom::infer_causal_conv: weight must have at least one tap, but weight is ",
+            weight, ". Give it weights.");
+    if (middle.has_value() && middle != 1)
+        fail<shape_error>("xloom::infer_causal_conv: weight must have the shape [C, 1, k], but it is ",
+            weight, ". Correct it.");
+    dim const B = common_size(
+        function, "batch size", std::array{fact_of("input", input, 0), fact_of("past_state", past_state, 0)});
+    dim const C = common_size(function, "number of channels",
+        std::array{fact_of("input", input, 1), fact_of("weight", weight, 0), fact_of("bias", bias, 0),
+            fact_of("past_state", past_state, 1)});
+    dim const state = common_size(function, "number of taps less one",
+        std::array{size_fact{"weight", &weight, taps.has_value() ? dim(taps.value() - 1) : unknown},
+            fact_of("past_state", past_state, 2)});
+    return {merge_type({function, "output"}, input.with_shape({B, C, dim_of(input, 2)}), declared.output),
+        merge_type({function, "present_state"}, input.with_shape({B, C, state}), declared.present_state)};
 }
 
 } // namespace xloom::inline XLOOM_ABI

@@ -34,14 +34,23 @@ constexpr void check_loop_counts(std::size_t input_count, std::size_t output_cou
             counted{output_count, "type"}, ". Give an output for each.");
 }
 
+/// True if Loop has values of this kind at this version. What a sequence or an optional holds is not read.
+constexpr bool is_loop_kind(partial_type const& type, std::int64_t version)
+{
+    type_kind const kind = type.kind();
+    return kind == type_kind::tensor || (version >= sequences_since && kind == type_kind::sequence) ||
+           (version >= optionals_since && kind == type_kind::optional);
+}
+
 constexpr void check_carried(std::size_t i, partial_type const& type, std::int64_t version)
 {
     if (!has_element_type(type))
         fail<type_error>("xloom::infer_loop: a carried value must have a known element type, but input[", i,
             "] is ", type, ". Give its type.");
-    if (version < 13 && !type.is_tensor())
-        fail<type_error>("xloom::infer_loop: before opset 13 a carried value must be a tensor, but input[", i,
-            "] is ", type, ". Use a newer opset.");
+    if (!is_loop_kind(type, version))
+        fail<type_error>("xloom::infer_loop: a carried value must be a tensor (from opset 13 also a "
+                         "sequence, from 16 an optional), but input[",
+            i, "] is ", type, ". Carry another kind, or use a newer opset.");
 }
 
 /// Returns the types of the body's inputs: iteration, cond, and the carried values without their shapes,
@@ -59,15 +68,11 @@ XLOOM_LIST_CONSTEXPR type_list loop_body_inputs(type_list const& inputs, std::in
 /// Rejects a body output of a kind that Loop does not have at this version. `i` counts without cond.
 constexpr void check_body_kind(std::size_t i, partial_type const& type, bool is_carried, std::int64_t version)
 {
-    type_kind const kind = type.kind();
-    bool const is_known_kind = kind == type_kind::tensor ||
-                               (version >= sequences_since && kind == type_kind::sequence) ||
-                               (version >= optionals_since && kind == type_kind::optional);
-    if (!is_known_kind)
+    if (!is_loop_kind(type, version))
         fail<type_error>("xloom::infer_loop: the body must return tensors (from opset 13 also sequences, "
                          "from 16 optionals), but output[",
             i, "] is ", type, ". Return another kind, or give its type.");
-    if (!is_carried && kind != type_kind::tensor)
+    if (!is_carried && !type.is_tensor())
         fail<type_error>("xloom::infer_loop: a scan output must be a tensor, but the body returned ", type,
             " for output[", i, "]. Carry it instead.");
 }

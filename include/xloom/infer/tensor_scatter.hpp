@@ -17,12 +17,13 @@ struct tensor_scatter_attributes {
 ///
 ///     present_cache = merge_type(past_cache, declared)
 ///
-/// Shapes    as past_cache. update and write_indices are not read.
+/// Shapes    as past_cache. update has the shape of past_cache, with any length along the axis. write_indices
+///           are not read.
 /// Options   axis (-2).
 /// Errors    type_error: past_cache is not a tensor, or its element type is undefined; kind or element type
 ///           of the declared output. shape_error: rank or dimension of the declared output; an axis that is
-///           the batch axis, or that past_cache, of a known rank, does not have.
-/// Differs   from ONNX: the axis is checked.
+///           the batch axis, or that past_cache, of a known rank, does not have; rank or dimension of update.
+/// Differs   from ONNX: the axis is checked where update has no known rank, too.
 /// Source    ONNX TensorScatter-24.
 /// Example
 /// ```cpp
@@ -30,9 +31,8 @@ struct tensor_scatter_attributes {
 /// auto const update = xloom::tensor_type(xloom::element_type::float16, {"B", 8, 1, 64});
 /// xloom::infer_tensor_scatter(cache, update); // = float16[B, 8, 4096, 64]
 /// ```
-constexpr partial_type infer_tensor_scatter(partial_type const& past_cache,
-    [[maybe_unused]] partial_type const& update, partial_type const& declared = untyped,
-    tensor_scatter_attributes const& attributes = {})
+constexpr partial_type infer_tensor_scatter(partial_type const& past_cache, partial_type const& update,
+    partial_type const& declared = untyped, tensor_scatter_attributes const& attributes = {})
 {
     detail::check_element({"infer_tensor_scatter", "past_cache"}, past_cache);
     if (past_cache.shape().has_rank() && (!is_axis(attributes.axis, past_cache.shape().rank()) ||
@@ -40,6 +40,17 @@ constexpr partial_type infer_tensor_scatter(partial_type const& past_cache,
         detail::fail<shape_error>("xloom::infer_tensor_scatter: the axis must be one of past_cache behind "
                                   "the batch axis, but axis is ",
             attributes.axis, " and past_cache is ", past_cache, ". Name such an axis.");
+    if (past_cache.shape().has_rank() && update.is_tensor() && update.shape().has_rank()) {
+        partial_shape expected = past_cache.shape();
+        std::size_t const axis = wrap_axis(attributes.axis, expected.rank());
+        if (update.shape().rank() == expected.rank())
+            expected[axis] = update.shape()[axis];
+        if (detail::find_conflict(expected, update.shape()) != detail::conflict::none)
+            detail::fail<shape_error>("xloom::infer_tensor_scatter: update must have the shape of past_cache "
+                                      "but for axis ",
+                attributes.axis, ", but update is ", update, " and past_cache is ", past_cache,
+                ". Correct one of them.");
+    }
     return detail::merge_type({"infer_tensor_scatter", "present_cache"}, past_cache, declared);
 }
 

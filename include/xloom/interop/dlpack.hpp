@@ -173,7 +173,7 @@ DLTensor const& tensor_held_by(std::unique_ptr<Managed, dlpack_deleter> const& h
 /// A tensor of DLPack as an operand: T const to read it, T to write it. Its items stay where they are.
 ///
 /// Shapes    Rank axes, or with dynamic_rank any number; strides of any sign.
-/// Types     T: numbers, bool, float16, bfloat16, std::complex.
+/// Types     T: numbers, bool, float16, bfloat16, std::complex. A bool is a byte that is 0 or 1.
 /// Errors    type_error: the items have another type, are not in the processor's memory or, with T to write,
 ///           are read-only; another major version of DLPack than its header's; a null handle. shape_error: a
 ///           rank other than Rank, or above max_rank; a negative dimension; a size that overflows; a null or
@@ -191,7 +191,9 @@ public:
     /// Refers to a tensor, which must outlive this object.
     explicit dlpack_tensor(DLTensor const& tensor)
         : layout_(detail::dlpack_layout<std::remove_const_t<T>>(tensor, Rank)),
-          data_(reinterpret_cast<T*>(static_cast<std::byte*>(tensor.data) + tensor.byte_offset))
+          data_(tensor.data == nullptr
+                    ? nullptr
+                    : reinterpret_cast<T*>(static_cast<std::byte*>(tensor.data) + tensor.byte_offset))
     {}
 
     /// Takes a managed tensor over. Its deleter is called when this object ends, also by an exception of the

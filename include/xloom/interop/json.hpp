@@ -192,7 +192,7 @@ std::vector<recurrent_weights<Family, Item>> read_layers(
 /// Types     float, double. Behind the path the arguments of lstm_weights may follow that say how weights are
 ///           packed: a weight_storage, for_training.
 /// Errors    file_error: the file cannot be read, or is not such an object. shape_error, option_error: as
-///           lstm_weights. The texts have the path and the layer.
+///           lstm_weights. The texts about shapes and attributes have the path and the layer.
 /// Cost      the file as a nlohmann::json, 16 bytes for each number.
 /// Example   docs/from_torch.md
 template <std::floating_point Item = float, class... Packing>

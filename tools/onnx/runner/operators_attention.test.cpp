@@ -229,8 +229,8 @@ TEST_CASE("LinearAttention and CausalConvWithState: what is wrong with a node")
     CHECK(error_of_node("CausalConvWithState(d, w)") ==
           "CausalConvWithState: the element type double is not possible here");
     CHECK(error_of_node("CausalConvWithState(x, x)") ==
-          "CausalConvWithState: xloom::infer_causal_conv: weight must have a row for each channel of input, "
-          "but input is float[1, 2, 4] and weight is float[1, 2, 4]. Correct one of them.");
+          "CausalConvWithState: xloom::infer_causal_conv: weight must have the shape [C, 1, k], but it is "
+          "float[1, 2, 4]. Correct it.");
 }
 
 TEST_CASE("what com.microsoft's nodes have and ONNX's have not is refused, its default accepted")
