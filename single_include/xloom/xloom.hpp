@@ -7253,7 +7253,7 @@ struct loop_lanes_options {
 //     tanh      1.5     1.5
 //     pow       1       1.5     with few or no lanes that of <cmath>
 //     sqrt      0.5     0.5
-//     sigmoid   2.5     2.5     0 where it is below 1e-38 or 1e-308
+//     sigmoid   2.5     2.5     maybe 0 where it is below 1e-38 or 1e-308
 //
 // No product is added to a number but by multiply_add, since a compiler may contract the two in one function
 // and not in the other. Without SIMD, and with -ffast-math, which cancels what a reduction of arguments adds
@@ -8418,7 +8418,7 @@ struct silu {
     }
 };
 
-/// Returns sigmoid(x) * tanh(y). For floats, one division serves both: max error 5 ULP, possibly 0 where the
+/// Returns sigmoid(x) * tanh(y). For floats, one division serves both: max error 6 ULP, possibly 0 where the
 /// sigmoid is below 1e-29.
 template <class V>
 V sigmoid_times_tanh(V const& x, V const& y)
@@ -8587,6 +8587,33 @@ T largest_of(T const* x, std::size_t count) noexcept
     return largest;
 }
 
+/// The sums of batches, whose rounding errors are added to them later (Kahan's summation). Sums of `at_once`
+/// items at most are added, whose own errors do not grow with the number of all.
+template <class T>
+struct compensated_sum {
+    using V = batch_t<T>;
+    static constexpr std::size_t at_once = 8 * batch_size<T>;
+
+    V sum = V(T(0)), lost = V(T(0)), plain = V(T(0));
+
+    void add(V const& value)
+    {
+        V const more = value - lost, total = sum + more;
+        lost = (total - sum) - more;
+        sum = total;
+        plain = plain + value;
+    }
+
+    /// Returns the sum of all items: the plain one where it is infinite, as its error is NaN then.
+    T total() const
+    {
+        if constexpr (std::is_floating_point_v<T>)
+            if (T const result = sum_of<T>(sum); result == result)
+                return result;
+        return sum_of<T>(plain);
+    }
+};
+
 /// Computes y = exp(x - max(x)) / sum(exp(x - max(x))) over all of x. y is NaN if one of x is NaN or
 /// +infinity, or all are -infinity.
 template <class T>
@@ -8596,14 +8623,19 @@ void softmax(T const* x, T* y, std::size_t count) noexcept
         return;
     T const largest = largest_of(x, count);
     map(x, y, count, [largest]<class V>(V const& v) { return kernel::exp_of(v - V(largest)); });
-    batch_t<T> sums(T(0));
-    std::size_t i = 0;
-    for (; i + batch_size<T> <= count; i += batch_size<T>)
-        sums = sums + load_batch(y + i);
-    if constexpr (has_simd<T>)
-        if (i < count)
-            sums = sums + load_first(y + i, count - i);
-    T const scale = T(1) / sum_of<T>(sums);
+    compensated_sum<T> sum;
+    for (std::size_t begin = 0; begin < count; begin += sum.at_once) {
+        std::size_t const end = (std::min)(begin + sum.at_once, count);
+        batch_t<T> part(T(0));
+        std::size_t i = begin;
+        for (; i + batch_size<T> <= end; i += batch_size<T>)
+            part = part + load_batch(y + i);
+        if constexpr (has_simd<T>)
+            if (i < end)
+                part = part + load_first(y + i, end - i);
+        sum.add(part);
+    }
+    T const scale = T(1) / sum.total();
     map(y, y, count, [scale]<class V>(V const& v) { return v * V(scale); });
 }
 
@@ -10624,6 +10656,28 @@ struct number_beside_lanes {
     }
 };
 
+/// Returns a / b or a % b of integers. A division by 0 gives any number, but traps in no lane, as one of the
+/// least number by -1 would: lanes that have ended, or have no sequence, divide too.
+template <bool IsRemainder, std::integral T>
+XLOOM_ALWAYS_INLINE inline kernel::lanes_t<T> divided(
+    kernel::lanes_t<T> const& a, kernel::lanes_t<T> const& b)
+{
+    kernel::lanes_t<T> const one = kernel::broadcast(T(1));
+    if constexpr (std::is_signed_v<T>) {
+        kernel::lanes_t<T> const divisor = ((b == 0) | (b == -1)) ? one : b;
+        if constexpr (IsRemainder)
+            return a % divisor;
+        else
+            return b == -1 ? -a : a / divisor;
+    } else {
+        kernel::lanes_t<T> const divisor = b == 0 ? one : b;
+        if constexpr (IsRemainder)
+            return a % divisor;
+        else
+            return a / divisor;
+    }
+}
+
 } // namespace detail
 
 /// The result of a comparison of N lanes whose items have `Bytes` bytes: what select chooses by.
@@ -10682,7 +10736,7 @@ private:
 ///
 /// Types     float, double, and integers of 32 and 64 bits. A number that C++ would not convert to T beside a
 ///           T is an error, such as a double beside lanes of floats, which would be rounded; write 0.5f. An
-///           integer beside lanes of floats is rounded, as in C++.
+///           integer beside lanes of floats is rounded, as in C++. Integers divided by 0 give any number.
 template <lane_item T, std::size_t N>
 class lanes {
     static_assert(N % detail::fewest_lanes == 0, "N must be a multiple of the lanes of a register");
@@ -10769,7 +10823,12 @@ public:
     }
     XLOOM_ALWAYS_INLINE friend lanes operator/(lanes const& a, lanes const& b)
     {
-        return made([&](std::size_t i) { return a[i] / b[i]; });
+        return made([&](std::size_t i) {
+            if constexpr (std::integral<T>)
+                return detail::divided<false, T>(a[i], b[i]);
+            else
+                return a[i] / b[i];
+        });
     }
     XLOOM_ALWAYS_INLINE friend lanes operator-(lanes const& a)
     {
@@ -10801,13 +10860,17 @@ public:
     {                                                                                                        \
         return made([&](std::size_t i) { return a[i] op b[i]; });                                            \
     }
-    XLOOM_INTEGER_OPERATOR(%)
     XLOOM_INTEGER_OPERATOR(&)
     XLOOM_INTEGER_OPERATOR(|)
     XLOOM_INTEGER_OPERATOR(^)
     XLOOM_INTEGER_OPERATOR(<<)
     XLOOM_INTEGER_OPERATOR(>>)
 #undef XLOOM_INTEGER_OPERATOR
+    XLOOM_ALWAYS_INLINE friend lanes operator%(lanes const& a, lanes const& b)
+        requires std::integral<T>
+    {
+        return made([&](std::size_t i) { return detail::divided<true, T>(a[i], b[i]); });
+    }
 
 private:
     part parts_[parts]{};
@@ -10984,7 +11047,7 @@ V cos(V const& x)
     return detail::by_batches([](auto const& v) { return kernel::lane_cos(v); }, x);
 }
 
-/// Returns the hyperbolic tangent of x. Max error 1.5 ULP.
+/// Returns the hyperbolic tangent of x. Max error 1.5 ULP, without SIMD 2.5.
 template <class V>
     requires detail::is_lane_float<V>
 V tanh(V const& x)
@@ -10992,7 +11055,7 @@ V tanh(V const& x)
     return detail::by_batches([](auto const& v) { return kernel::lane_tanh(v); }, x);
 }
 
-/// Returns 1 / (1 + exp(-x)). Max error 2.5 ULP; 0 where it is below 1e-38, of doubles 1e-308.
+/// Returns 1 / (1 + exp(-x)). Max error 2.5 ULP; possibly 0 where it is below 1e-38, of doubles 1e-308.
 template <class V>
     requires detail::is_lane_float<V>
 V sigmoid(V const& x)
@@ -14606,37 +14669,13 @@ void make_exponentials(T* query, std::size_t A) noexcept
 
 namespace detail {
 
-/// The sums of batches, whose rounding errors are added to them later (Kahan's summation).
-template <class T>
-struct compensated_sum {
-    using V = batch_t<T>;
-    V sum = V(T(0)), lost = V(T(0)), plain = V(T(0));
-
-    void add(V const& value)
-    {
-        V const more = value - lost, total = sum + more;
-        lost = (total - sum) - more;
-        sum = total;
-        plain = plain + value;
-    }
-
-    /// Returns the sum of all items: the plain one where it is infinite, as its error is NaN then.
-    T total() const
-    {
-        if constexpr (std::is_floating_point_v<T>)
-            if (T const result = sum_of<T>(sum); result == result)
-                return result;
-        return sum_of<T>(plain);
-    }
-};
-
 /// Computes scores[m] = start + sum_a term(key[m, a], query[a], V[a]) for `Keys` keys at once; f adds a term
-/// to a sum. Sums of eight batches are added with compensation, so that errors do not grow with A.
+/// to a sum.
 template <std::size_t Keys, class T, class F>
 XLOOM_FLATTEN void score_keys(T const* keys, std::size_t stride, T const* query, T const* V, std::size_t A,
     T* scores, T start, F const& f) noexcept
 {
-    constexpr std::size_t at_once = 8 * batch_size<T>;
+    constexpr std::size_t at_once = compensated_sum<T>::at_once;
     compensated_sum<T> totals[Keys];
     for (std::size_t begin = 0; begin < A; begin += at_once) {
         batch_t<T> sums[Keys];
@@ -22475,7 +22514,7 @@ attn_lstm_result<Item> run_unpacked_attn_lstm(Score const& score, tensor_ref<Ite
 ///           Y_attention and, if the score reads it, Y_alignment passed on, is bitwise equal to one call
 ///           (float and wider types).
 /// Max error float, H = 512, T = 100, weights uniform in +-1/sqrt(H), X and M in +-1, independent: 2e-6.
-///           Rounding of the scores changes an alignment by a relative error of at most 2^-21 sum |V|. Where
+///           Rounding of the scores changes an alignment by a relative error of at most 2^-20 sum |V|. Where
 ///           sum |V| is above 64, each score is a sum of tanh, which keeps the digits of terms near 0. NaN
 ///           stays NaN. Values beyond a row's lengths are not read; a memory of length 0 gives alignments and
 ///           a context of zeros.
@@ -38365,7 +38404,8 @@ void check_selective_outputs(std::string_view op, tensor_ref<Item const> const& 
 /// Order     as written, state after state, in multiply-adds that are fused where the processor can. The bits
 ///           of a sequence do not depend on the batch, on the other channels, or on how it is split into
 ///           calls (float and wider types).
-/// Max error of each exponential 1.5 ULP, and half of one in its argument.
+/// Max error of each exponential 1.5 ULP, and half of one in its argument, up to an argument of 88.3 (of
+///           double, 709); above it is infinite.
 /// Cost      N T K S exponentials. Memory: 2 S numbers for each SIMD lane of each thread, which are allocated
 ///           unless a workspace is given that is large enough.
 /// Real time with a workspace, on one thread, after a call of the same sizes.
@@ -44194,8 +44234,8 @@ namespace xloom::inline XLOOM_ABI {
 /// Errors    before the first write: shape_error; index_error (row_splits do not begin with 0, end with N
 ///           and ascend); overlap_error, std::bad_alloc.
 /// Order     y of a segment is NaN if one of x there is NaN or +infinity, or all are -infinity. The relative
-///           error of a segment of n rows is at most 4 + d / 2 + n / 64 epsilons of float or double, where
-///           d = max - x[i], whose rounding it begins with.
+///           error is at most 10 + d / 2 epsilons of float or double where y is a normal number; d is max -
+///           x[i], whose rounding it begins with.
 /// Cost      three passes over each segment, which stays in cache. Strided sequences and storage floats go
 ///           through a buffer of the longest segment for each thread, which is allocated.
 /// Source    ONNX Softmax-13 for each segment; torch_geometric.utils.softmax.
@@ -47762,6 +47802,8 @@ private:
 
     void step(Item* h, Item* c, Item const* x_t, Item* y_t)
     {
+        if (N_ == 0)
+            return;
         subnormal_mode<raised_flags::dropped> const flushing(flush_bits);
         if constexpr (std::is_same_v<T, Item>)
             if (small_step_ != nullptr && N_ == 1)

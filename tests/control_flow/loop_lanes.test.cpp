@@ -161,4 +161,29 @@ TEST_CASE("loop_lanes_into: an exception of the body passes through")
         std::runtime_error);
 }
 
+TEST_CASE("lanes that have ended, or have no sequence, divide by 0 and by -1 without a trap")
+{
+    xt::xtensor<std::int32_t, 1> n = {100, 200, 300};
+    xt::xtensor<std::int32_t, 1> const m = {7, 10, 3};
+    xloom::loop_lanes_into(
+        [](auto& state, auto const& divisor) {
+            state = state / divisor;
+            return state > 0;
+        },
+        n, m);
+    CHECK(n == xt::xtensor<std::int32_t, 1>{0, 0, 0});
+
+    xt::xtensor<std::int64_t, 1> a = {12, 35, 18, 100, std::numeric_limits<std::int64_t>::min()},
+                                 b = {18, 21, 12, 75, -1}; // Euclid's algorithm
+    xloom::loop_lanes_into(
+        [](auto& u, auto& v) {
+            auto const rest = u % v;
+            u = v;
+            v = rest;
+            return v != 0;
+        },
+        std::tie(a, b));
+    CHECK(a == xt::xtensor<std::int64_t, 1>{6, 7, 6, 25, -1});
+}
+
 } // namespace loop_lanes_test

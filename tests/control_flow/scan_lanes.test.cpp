@@ -324,4 +324,17 @@ TEST_CASE("scan_lanes_into: an exception of the body passes through")
         std::runtime_error);
 }
 
+TEST_CASE("integers divided by the padding of shorter sequences")
+{
+    xt::xtensor<std::int32_t, 2> const x = {{5, -1, 0, 0}, {3, 4, 6, 9}};
+    xt::xtensor<std::int32_t, 1> const init = {100, 10000}, lens = {2, 4};
+    auto const [last, all] = xloom::scan_lanes(
+        [](auto const& s, auto const& x_t) {
+            return xloom::scan_step{s / x_t, s % x_t};
+        },
+        init, x, lens);
+    CHECK(last == xt::xtensor<std::int32_t, 1>{-20, 15});
+    CHECK(all == xt::xtensor<std::int32_t, 2>{{0, 0, 0, 0}, {1, 1, 5, 3}});
+}
+
 } // namespace scan_lanes_test

@@ -338,4 +338,14 @@ TEST_CASE_TEMPLATE(
     CHECK(std::isfinite(rows[0][3]));
 }
 
+TEST_CASE("a step of a moved-from cell, which has no rows")
+{
+    xt::xtensor<float, 3> const W = {{{1}, {2}, {3}}}, R = W;
+    gru_cell<float> cell(gru_weights<float>({.W = W, .R = R}), 2);
+    gru_cell<float> const other(std::move(cell));
+    std::vector<float> none;
+    cell(none, none); // NOLINT
+    CHECK(none.empty());
+}
+
 } // namespace recurrent_cells_test

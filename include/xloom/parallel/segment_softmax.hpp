@@ -24,8 +24,8 @@ namespace xloom::inline XLOOM_ABI {
 /// Errors    before the first write: shape_error; index_error (row_splits do not begin with 0, end with N
 ///           and ascend); overlap_error, std::bad_alloc.
 /// Order     y of a segment is NaN if one of x there is NaN or +infinity, or all are -infinity. The relative
-///           error of a segment of n rows is at most 4 + d / 2 + n / 64 epsilons of float or double, where
-///           d = max - x[i], whose rounding it begins with.
+///           error is at most 10 + d / 2 epsilons of float or double where y is a normal number; d is max -
+///           x[i], whose rounding it begins with.
 /// Cost      three passes over each segment, which stays in cache. Strided sequences and storage floats go
 ///           through a buffer of the longest segment for each thread, which is allocated.
 /// Source    ONNX Softmax-13 for each segment; torch_geometric.utils.softmax.

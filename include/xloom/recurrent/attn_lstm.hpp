@@ -199,7 +199,7 @@ attn_lstm_result<Item> run_unpacked_attn_lstm(Score const& score, tensor_ref<Ite
 ///           Y_attention and, if the score reads it, Y_alignment passed on, is bitwise equal to one call
 ///           (float and wider types).
 /// Max error float, H = 512, T = 100, weights uniform in +-1/sqrt(H), X and M in +-1, independent: 2e-6.
-///           Rounding of the scores changes an alignment by a relative error of at most 2^-21 sum |V|. Where
+///           Rounding of the scores changes an alignment by a relative error of at most 2^-20 sum |V|. Where
 ///           sum |V| is above 64, each score is a sum of tanh, which keeps the digits of terms near 0. NaN
 ///           stays NaN. Values beyond a row's lengths are not read; a memory of length 0 gives alignments and
 ///           a context of zeros.

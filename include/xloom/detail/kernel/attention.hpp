@@ -9,7 +9,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
-#include <type_traits>
 
 #include <xloom/detail/core/compiler.hpp>
 #include <xloom/detail/kernel/activations.hpp>
@@ -65,37 +64,13 @@ void make_exponentials(T* query, std::size_t A) noexcept
 
 namespace detail {
 
-/// The sums of batches, whose rounding errors are added to them later (Kahan's summation).
-template <class T>
-struct compensated_sum {
-    using V = batch_t<T>;
-    V sum = V(T(0)), lost = V(T(0)), plain = V(T(0));
-
-    void add(V const& value)
-    {
-        V const more = value - lost, total = sum + more;
-        lost = (total - sum) - more;
-        sum = total;
-        plain = plain + value;
-    }
-
-    /// Returns the sum of all items: the plain one where it is infinite, as its error is NaN then.
-    T total() const
-    {
-        if constexpr (std::is_floating_point_v<T>)
-            if (T const result = sum_of<T>(sum); result == result)
-                return result;
-        return sum_of<T>(plain);
-    }
-};
-
 /// Computes scores[m] = start + sum_a term(key[m, a], query[a], V[a]) for `Keys` keys at once; f adds a term
-/// to a sum. Sums of eight batches are added with compensation, so that errors do not grow with A.
+/// to a sum.
 template <std::size_t Keys, class T, class F>
 XLOOM_FLATTEN void score_keys(T const* keys, std::size_t stride, T const* query, T const* V, std::size_t A,
     T* scores, T start, F const& f) noexcept
 {
-    constexpr std::size_t at_once = 8 * batch_size<T>;
+    constexpr std::size_t at_once = compensated_sum<T>::at_once;
     compensated_sum<T> totals[Keys];
     for (std::size_t begin = 0; begin < A; begin += at_once) {
         batch_t<T> sums[Keys];

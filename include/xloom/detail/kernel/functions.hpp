@@ -11,7 +11,7 @@
 //     tanh      1.5     1.5
 //     pow       1       1.5     with few or no lanes that of <cmath>
 //     sqrt      0.5     0.5
-//     sigmoid   2.5     2.5     0 where it is below 1e-38 or 1e-308
+//     sigmoid   2.5     2.5     maybe 0 where it is below 1e-38 or 1e-308
 //
 // No product is added to a number but by multiply_add, since a compiler may contract the two in one function
 // and not in the other. Without SIMD, and with -ffast-math, which cancels what a reduction of arguments adds

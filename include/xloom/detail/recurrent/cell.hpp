@@ -309,6 +309,8 @@ private:
 
     void step(Item* h, Item* c, Item const* x_t, Item* y_t)
     {
+        if (N_ == 0)
+            return;
         subnormal_mode<raised_flags::dropped> const flushing(flush_bits);
         if constexpr (std::is_same_v<T, Item>)
             if (small_step_ != nullptr && N_ == 1)

@@ -77,7 +77,7 @@ V cos(V const& x)
     return detail::by_batches([](auto const& v) { return kernel::lane_cos(v); }, x);
 }
 
-/// Returns the hyperbolic tangent of x. Max error 1.5 ULP.
+/// Returns the hyperbolic tangent of x. Max error 1.5 ULP, without SIMD 2.5.
 template <class V>
     requires detail::is_lane_float<V>
 V tanh(V const& x)
@@ -85,7 +85,7 @@ V tanh(V const& x)
     return detail::by_batches([](auto const& v) { return kernel::lane_tanh(v); }, x);
 }
 
-/// Returns 1 / (1 + exp(-x)). Max error 2.5 ULP; 0 where it is below 1e-38, of doubles 1e-308.
+/// Returns 1 / (1 + exp(-x)). Max error 2.5 ULP; possibly 0 where it is below 1e-38, of doubles 1e-308.
 template <class V>
     requires detail::is_lane_float<V>
 V sigmoid(V const& x)

@@ -72,6 +72,28 @@ struct number_beside_lanes {
     }
 };
 
+/// Returns a / b or a % b of integers. A division by 0 gives any number, but traps in no lane, as one of the
+/// least number by -1 would: lanes that have ended, or have no sequence, divide too.
+template <bool IsRemainder, std::integral T>
+XLOOM_ALWAYS_INLINE inline kernel::lanes_t<T> divided(
+    kernel::lanes_t<T> const& a, kernel::lanes_t<T> const& b)
+{
+    kernel::lanes_t<T> const one = kernel::broadcast(T(1));
+    if constexpr (std::is_signed_v<T>) {
+        kernel::lanes_t<T> const divisor = ((b == 0) | (b == -1)) ? one : b;
+        if constexpr (IsRemainder)
+            return a % divisor;
+        else
+            return b == -1 ? -a : a / divisor;
+    } else {
+        kernel::lanes_t<T> const divisor = b == 0 ? one : b;
+        if constexpr (IsRemainder)
+            return a % divisor;
+        else
+            return a / divisor;
+    }
+}
+
 } // namespace detail
 
 /// The result of a comparison of N lanes whose items have `Bytes` bytes: what select chooses by.
@@ -130,7 +152,7 @@ private:
 ///
 /// Types     float, double, and integers of 32 and 64 bits. A number that C++ would not convert to T beside a
 ///           T is an error, such as a double beside lanes of floats, which would be rounded; write 0.5f. An
-///           integer beside lanes of floats is rounded, as in C++.
+///           integer beside lanes of floats is rounded, as in C++. Integers divided by 0 give any number.
 template <lane_item T, std::size_t N>
 class lanes {
     static_assert(N % detail::fewest_lanes == 0, "N must be a multiple of the lanes of a register");
@@ -217,7 +239,12 @@ public:
     }
     XLOOM_ALWAYS_INLINE friend lanes operator/(lanes const& a, lanes const& b)
     {
-        return made([&](std::size_t i) { return a[i] / b[i]; });
+        return made([&](std::size_t i) {
+            if constexpr (std::integral<T>)
+                return detail::divided<false, T>(a[i], b[i]);
+            else
+                return a[i] / b[i];
+        });
     }
     XLOOM_ALWAYS_INLINE friend lanes operator-(lanes const& a)
     {
@@ -249,13 +276,17 @@ public:
     {                                                                                                        \
         return made([&](std::size_t i) { return a[i] op b[i]; });                                            \
     }
-    XLOOM_INTEGER_OPERATOR(%)
     XLOOM_INTEGER_OPERATOR(&)
     XLOOM_INTEGER_OPERATOR(|)
     XLOOM_INTEGER_OPERATOR(^)
     XLOOM_INTEGER_OPERATOR(<<)
     XLOOM_INTEGER_OPERATOR(>>)
 #undef XLOOM_INTEGER_OPERATOR
+    XLOOM_ALWAYS_INLINE friend lanes operator%(lanes const& a, lanes const& b)
+        requires std::integral<T>
+    {
+        return made([&](std::size_t i) { return detail::divided<true, T>(a[i], b[i]); });
+    }
 
 private:
     part parts_[parts]{};
