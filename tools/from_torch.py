@@ -9,11 +9,12 @@ lists of numbers; B is omitted with bias=False, and the layers of an LSTM with p
 """
 
 import argparse
+import itertools
 import json
 import re
 
 KINDS = {4: "LSTM", 3: "GRU", 1: "RNN"}  # by the number of gates
-PARAMETER = re.compile(r"(weight|bias)_(?:ih|hh|hr)_l(\d+)(?:_reverse)?(.*)")
+PARAMETER = re.compile(r"(?:parametrizations\.)?(?:weight|bias)_(?:ih|hh|hr)_l(\d+)(?:_reverse)?(.*)")
 GATES = {"LSTM": (0, 3, 1, 2), "GRU": (1, 0, 2), "RNN": (0,)}  # the blocks of PyTorch's rows in ONNX's order
 
 
@@ -26,6 +27,10 @@ def to_onnx(state_dict, prefix="", nonlinearity="tanh", batch_first=False):
     if "weight_ih_l0" not in tensors:
         found = [name[: -len("weight_ih_l0")] for name in state_dict if name.endswith("weight_ih_l0")]
         raise ValueError(f"there is no {prefix}weight_ih_l0; the prefixes of recurrent modules are {found}")
+    count = next(layer for layer in itertools.count() if f"weight_ih_l{layer}" not in tensors or f"weight_hh_l{layer}" not in tensors)
+    unknown = [name for name in tensors if (match := PARAMETER.match(name)) and (match[2] or int(match[1]) >= count)]
+    if unknown:
+        raise ValueError(f"the parameters {unknown} are no weights of one of the {count} complete layers")
     hidden = tensors.get("weight_hr_l0", tensors["weight_hh_l0"])[0]
     kind = KINDS[len(tensors["weight_hh_l0"]) // len(hidden)]
 
@@ -34,8 +39,8 @@ def to_onnx(state_dict, prefix="", nonlinearity="tanh", batch_first=False):
         return [row for gate in GATES[kind] for row in rows[gate * H : (gate + 1) * H]]
 
     layers = []
-    while f"weight_ih_l{len(layers)}" in tensors:
-        forward = f"_l{len(layers)}"
+    for layer in range(count):
+        forward = f"_l{layer}"
         ends = [end for end in (forward, forward + "_reverse") if "weight_ih" + end in tensors]
         layer = {name: [reordered(tensors[weight + end]) for end in ends] for name, weight in (("W", "weight_ih"), ("R", "weight_hh"))}
         if "weight_hr" + forward in tensors:
@@ -43,9 +48,6 @@ def to_onnx(state_dict, prefix="", nonlinearity="tanh", batch_first=False):
         if "bias_ih" + forward in tensors:
             layer["B"] = [reordered(tensors["bias_ih" + end]) + reordered(tensors["bias_hh" + end]) for end in ends]
         layers.append(layer)
-    unknown = [name for name in tensors if (match := PARAMETER.match(name)) and (match[3] or int(match[2]) >= len(layers))]
-    if unknown:
-        raise ValueError(f"the parameters {unknown} do not belong to one of the {len(layers)} layers that are complete")
     attributes = {"op_type": kind}
     if kind == "GRU":
         attributes["linear_before_reset"] = 1

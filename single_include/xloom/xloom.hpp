@@ -1890,10 +1890,17 @@ void for_each_item(X& value, F const& f)
 template <tensor X>
 void fill_items(X& items, item_t<X> const& value)
 {
-    if constexpr (is_always_row_major<X>)
+    if constexpr (is_always_row_major<X>) {
         std::fill_n(enable_tensor<X>::data(items), items.size(), value);
-    else
-        detail::for_each_item(items, [&](auto& item) { item = value; });
+    } else {
+        strided_layout layout = detail::layout_of(items);
+        std::reverse(layout.dims.begin(), layout.dims.end());
+        std::reverse(layout.strides.begin(), layout.strides.end());
+        if (is_row_major(layout)) // items is column-major
+            std::fill_n(enable_tensor<X>::data(items), element_count(layout.dims), value);
+        else
+            detail::for_each_item(items, [&](auto& item) { item = value; });
+    }
 }
 
 /// Returns a new To with the items of a tensor. Requires that its size does not overflow.
@@ -3091,8 +3098,8 @@ struct loose_values {};
 /// A tag for the state of a step whose condition is not a bool.
 struct no_bool {};
 
-/// Assigns `from` to `to`: moves a variable of the same type, otherwise copies the items. Requires a valid
-/// replacement, and check_room.
+/// Assigns `from` to `to`: moves if the types are equal and `from` is not const, otherwise copies the items.
+/// Requires a valid replacement, and check_room.
 template <class To, class From>
 void assign_carried(To& to, From& from)
 {
@@ -5614,29 +5621,31 @@ void for_each_held_tensor([[maybe_unused]] X const& value, [[maybe_unused]] F co
     }
 }
 
-/// Requires that the tensors that sequences and optionals among the values hold share no memory with another
-/// value, or with an operand of `others`.
+/// Requires that the tensors that sequences and optionals among values hold share no memory with what is
+/// written: `others`, and the other values where the values are written, too.
 ///
-/// Errors    overlap_error
-template <class... Xs>
+/// Errors    overlap_error; option_error: a tensor's rank
+template <bool AreWritten, class... Xs>
 void check_held_tensors(std::string_view op, std::string_view name, std::tuple<Xs...> const& values,
     std::span<operand_memory const> others)
 {
-    if constexpr ((has_sequence<bare<Xs>> || ...)) {
-        auto const traversals = detail::traversals_of(values);
-        detail::for_each_leaf(values, [&]<class X>(auto i, X const& value) {
-            auto rest = numbered(name, traversals);
-            rest[i] = {};
-            auto const held = [&](auto const& item) {
+    auto const traversals = detail::traversals_of(values);
+    detail::for_each_leaf(values, [&]<class X>(auto i, X const& value) {
+        if constexpr (has_sequence<X>)
+            detail::for_each_held_tensor(value, [&](auto const& item) {
+                check_rank(op, name, detail::rank_of(item), i);
                 traversal const memory{detail::memory_of(item)};
-                std::array const written{operand_memory(name, i, memory, "held by no other")};
-                check_written(op, written, rest);
-                check_written(op, written, others);
-            };
-            if constexpr (has_sequence<X>)
-                detail::for_each_held_tensor(value, held);
-        });
-    }
+                std::array const held{operand_memory(name, i, memory, "no other tensor")};
+                if constexpr (AreWritten) {
+                    auto rest = numbered(name, traversals);
+                    rest[i] = {};
+                    check_written(op, held, rest);
+                    check_written(op, held, others);
+                } else {
+                    check_written(op, others, held);
+                }
+            });
+    });
 }
 
 /// True if the operand is neither const nor a view of const memory.
@@ -6759,7 +6768,7 @@ loop_status run_loop_into(std::string_view op, Body& body, std::tuple<States&...
     std::int64_t const room = check_loop_outputs(op, detail::shapes_of(outputs), control.guaranteed_trips());
     auto const traversals = detail::traversals_of(outputs);
     check_in_place(op, detail::traversals_of(states), std::array<traversal, 0>(), traversals);
-    detail::check_held_tensors(op, "states", states, numbered("scan_outputs", traversals));
+    detail::check_held_tensors<true>(op, "states", states, numbered("scan_outputs", traversals));
 
     auto y = cursor_set<std::tuple<Outputs&...>, true>::start(
         outputs, traversals, kernel::all_iterations(0), write_back_for<Body, States...>);
@@ -6791,7 +6800,7 @@ loop_status run_loop_into(std::string_view op, Body& body, std::tuple<States&...
     return control.status();
 }
 
-/// Requires that a carried value of type To, or in an optional, can have the shape of the new one: a fixed
+/// Requires that a carried value of type To, maybe an optional, can take the shape of the new one: a fixed
 /// shape and a static rank cannot change. Two static ones that differ are a compile-time error.
 ///
 /// Errors    body_error
@@ -6804,6 +6813,7 @@ void check_room(std::string_view op, std::size_t i, From const& from, std::int64
         if (from)
             detail::check_room<To>(op, i, *from, iteration);
     } else if constexpr (tensor<From> && !std::is_same_v<To, From>) {
+        check_rank(op, "states", detail::rank_of(from), i);
         constexpr bool has_fixed_shape = is_fixed_shape<shape_type_t<To>>;
         bool has_room = true;
         if constexpr (has_fixed_shape)
@@ -7523,7 +7533,7 @@ struct part_of<T> {
 template <class T>
 using part_t = typename part_of<T>::type;
 
-/// True if a user-defined scalar is made from a number of type N, which no constructor narrows.
+/// True for a user-defined scalar to which N converts without narrowing.
 template <class P, class N>
 concept made_from = std::is_class_v<P> && std::is_constructible_v<P, N> && requires(N number) { P{number}; };
 
@@ -7535,6 +7545,10 @@ constexpr P part_from(std::size_t count)
         return P(static_cast<double>(count));
     else if constexpr (made_from<P, std::int64_t>)
         return P(static_cast<std::int64_t>(count));
+    else if constexpr (made_from<P, float>)
+        return P(static_cast<float>(count));
+    else if constexpr (made_from<P, int>)
+        return P(static_cast<int>(count));
     else
         return static_cast<P>(count);
 }
@@ -8587,8 +8601,8 @@ T largest_of(T const* x, std::size_t count) noexcept
     return largest;
 }
 
-/// The sums of batches, whose rounding errors are added to them later (Kahan's summation). Sums of `at_once`
-/// items at most are added, whose own errors do not grow with the number of all.
+/// Kahan's summation of batches: the rounding error of each addition is taken from the next one. Callers add
+/// sums of at most `at_once` items, so that errors do not grow with the number of items.
 template <class T>
 struct compensated_sum {
     using V = batch_t<T>;
@@ -10656,19 +10670,37 @@ struct number_beside_lanes {
     }
 };
 
-/// Returns a / b or a % b of integers. A division by 0 gives any number, but traps in no lane, as one of the
-/// least number by -1 would: lanes that have ended, or have no sequence, divide too.
+/// Returns a | b of two comparisons of vectors, or of numbers.
+template <class Comparison>
+XLOOM_ALWAYS_INLINE inline Comparison either(Comparison const& a, Comparison const& b)
+{
+    if constexpr (std::same_as<Comparison, bool>)
+        return a || b;
+    else
+        return a | b;
+}
+
+/// Returns -a of signed integers, which wraps around.
+template <std::signed_integral T>
+XLOOM_ALWAYS_INLINE inline kernel::lanes_t<T> negated(kernel::lanes_t<T> const& a)
+{
+    using wrapping = kernel::lanes_t<std::make_unsigned_t<T>>;
+    return (kernel::lanes_t<T>)(0 - (wrapping)a);
+}
+
+/// Returns a / b or a % b of integers, and never traps: lanes that have ended, or have no sequence, divide
+/// too. A division by 0 gives any number, one of the least number by -1 the least number.
 template <bool IsRemainder, std::integral T>
 XLOOM_ALWAYS_INLINE inline kernel::lanes_t<T> divided(
     kernel::lanes_t<T> const& a, kernel::lanes_t<T> const& b)
 {
     kernel::lanes_t<T> const one = kernel::broadcast(T(1));
     if constexpr (std::is_signed_v<T>) {
-        kernel::lanes_t<T> const divisor = ((b == 0) | (b == -1)) ? one : b;
+        kernel::lanes_t<T> const divisor = detail::either(b == 0, b == -1) ? one : b;
         if constexpr (IsRemainder)
             return a % divisor;
         else
-            return b == -1 ? -a : a / divisor;
+            return b == -1 ? detail::negated<T>(a) : a / divisor;
     } else {
         kernel::lanes_t<T> const divisor = b == 0 ? one : b;
         if constexpr (IsRemainder)
@@ -10700,11 +10732,16 @@ public:
 
     XLOOM_ALWAYS_INLINE friend lane_mask operator&(lane_mask const& a, lane_mask const& b)
     {
-        return made([&](std::size_t i) { return static_cast<part>(a[i] & b[i]); });
+        return made([&](std::size_t i) {
+            if constexpr (std::same_as<part, bool>)
+                return a[i] && b[i];
+            else
+                return a[i] & b[i];
+        });
     }
     XLOOM_ALWAYS_INLINE friend lane_mask operator|(lane_mask const& a, lane_mask const& b)
     {
-        return made([&](std::size_t i) { return static_cast<part>(a[i] | b[i]); });
+        return made([&](std::size_t i) { return detail::either(a[i], b[i]); });
     }
     XLOOM_ALWAYS_INLINE friend lane_mask operator!(lane_mask const& a)
     {
@@ -26496,7 +26533,7 @@ public:
     slice_index(indexed_names const& op, shape const& data, Indices const& indices,
         indexed_shape const& indexed, bounds rule, index_check when = index_check::before_use)
         : op_(op),
-          data_(check_operand_size(op, op.data, data, 1)),
+          data_(check_operand_size(op, op.data, data, 1)), // in items: their type is not known here
           shape_(check_operand_size(op, "indices", detail::shape_of(indices), sizeof(Index))),
           form_(indexed.form),
           first_(indexed.first),
@@ -34548,8 +34585,8 @@ void check_loop_gradients(std::string_view op, loop_record<State> const& record,
     auto const read = all_operands(
         numbered("params", of_values), numbered("ct_states", of_states), numbered("ct_outputs", of_outputs));
     check_written(op, all_operands(by_init, by_params), read);
-    detail::check_held_tensors(op, "ct_init", ct_init, all_operands(by_params, read));
-    detail::check_held_tensors(op, "ct_states", ct_states, all_operands(by_init, by_params));
+    detail::check_held_tensors<true>(op, "ct_init", ct_init, all_operands(by_params, read));
+    detail::check_held_tensors<false>(op, "ct_states", ct_states, all_operands(by_init, by_params));
 }
 
 /// Runs a backward pass from the cotangents of the final values, and returns those of the initial ones. All
@@ -37532,7 +37569,7 @@ void scatter_nd_vjp_to(Reduce const& reduce, Data const& data, Indices const& in
 ///           values), std::bad_alloc.
 /// Order     mul: s * (product of the values before * product of the values after), the former from the
 ///           first on, the latter from the last on. Nothing is divided, so zeros are exact; 0 times infinity
-///           is 0, also where s is the 0.
+///           is 0, for s = 0 too.
 /// Cost      linear. add: a copy of ct and a gather. none: the same, and a bit per slice and thread. mean:
 ///           the same, and a count per slice. mul: two scatters; a number per item of data, for storage
 ///           floats also one per item of updates. max, min: two scatters and a gather; two items and a count
@@ -41709,7 +41746,7 @@ constexpr void check_axes(
 {
     if (type.is_tensor() && type.shape().has_rank() && type.shape().rank() != rank)
         fail<shape_error>("xloom::", function, ": ", operand, " must have rank ", rank, ", but ", operand,
-            " is ", type, ". Give it the axes.");
+            " is ", type, ". Give it that rank.");
 }
 
 /// Returns a dimension of a tensor of a known rank; else unknown.
@@ -41753,7 +41790,7 @@ constexpr dim common_size(
             if (!each.value.is_unknown())
                 listed.add(each.operand, " is ", *each.type);
         fail<shape_error>("xloom::", function, ": the operands must agree on the ", meaning, ", but ", listed,
-            ". Give operands of one ", meaning, ".");
+            ". Correct one of them.");
     }
     return shared;
 }
@@ -41857,13 +41894,15 @@ constexpr linear_attention_types infer_linear_attention(detail::linear_attention
     if (dim const heads = dim_of(past_state, 1); heads.has_value() && heads != kv_heads)
         fail<shape_error>("xloom::infer_linear_attention: axis 1 of past_state must be kv_num_heads = ",
             kv_heads, ", but past_state is ", past_state, ". Correct one of them.");
-    dim const keys = common_size(function, "width of a key",
-        std::array{size_fact{"query", &query, width_of_heads("query", query, "q_num_heads", q_heads)},
-            size_fact{"key", &key, width_of_heads("key", key, "kv_num_heads", kv_heads)},
-            fact_of("past_state", past_state, 2)});
-    dim const values = common_size(function, "width of a value",
-        std::array{size_fact{"value", &value, width_of_heads("value", value, "kv_num_heads", kv_heads)},
-            fact_of("past_state", past_state, 3)});
+    dim const keys =
+        common_size(function, "width of a key, the last dimension divided by the number of heads",
+            std::array{size_fact{"query", &query, width_of_heads("query", query, "q_num_heads", q_heads)},
+                size_fact{"key", &key, width_of_heads("key", key, "kv_num_heads", kv_heads)},
+                fact_of("past_state", past_state, 2)});
+    dim const values =
+        common_size(function, "width of a value, the last dimension divided by the number of heads",
+            std::array{size_fact{"value", &value, width_of_heads("value", value, "kv_num_heads", kv_heads)},
+                fact_of("past_state", past_state, 3)});
     check_last_dim("decay", decay, kv_heads, width_of_all(kv_heads, keys));
     width_of_heads("decay", decay, "kv_num_heads", kv_heads);
     check_last_dim("beta", beta, kv_heads, 1);
@@ -41921,7 +41960,7 @@ constexpr causal_conv_types infer_causal_conv(
     dim const C = common_size(function, "number of channels",
         std::array{fact_of("input", input, 1), fact_of("weight", weight, 0), fact_of("bias", bias, 0),
             fact_of("past_state", past_state, 1)});
-    dim const state = common_size(function, "number of taps less one",
+    dim const state = common_size(function, "length of past_state, k - 1",
         std::array{size_fact{"weight", &weight, taps.has_value() ? dim(taps.value() - 1) : unknown},
             fact_of("past_state", past_state, 2)});
     return {merge_type({function, "output"}, input.with_shape({B, C, dim_of(input, 2)}), declared.output),
@@ -43791,7 +43830,8 @@ namespace xloom::inline XLOOM_ABI {
 ///           unspecified.
 /// Order     that of associative_scan over each segment, whose last result it is: bits depend on the rows of
 ///           the segment alone. The result of an empty segment is the identity: 0, 1, for max and min the
-///           smallest and the largest value (-infinity and infinity, if there are), or the one of the monoid.
+///           smallest and the largest value (-infinity and infinity, if the type has them), or the one of the
+///           monoid.
 /// Cost      one pass over values; products of floating-point numbers cost a scan, without SIMD.
 /// Source    tf.math.segment_sum and its like, jax.ops.segment_sum, torch.segment_reduce, np.ufunc.reduceat,
 ///           which has values[row_splits[s]] for an empty segment.

@@ -172,6 +172,15 @@ TEST_CASE("lanes that have ended, or have no sequence, divide by 0 and by -1 wit
         },
         n, m);
     CHECK(n == xt::xtensor<std::int32_t, 1>{0, 0, 0});
+    constexpr auto least = std::numeric_limits<std::int32_t>::min();
+    xt::xtensor<std::int32_t, 1> q = {least, 7};
+    xloom::loop_lanes_into(
+        [](auto& state) {
+            state = state / -1;
+            return state > 100;
+        },
+        q);
+    CHECK(q == xt::xtensor<std::int32_t, 1>{least, -7});
 
     xt::xtensor<std::int64_t, 1> a = {12, 35, 18, 100, std::numeric_limits<std::int64_t>::min()},
                                  b = {18, 21, 12, 75, -1}; // Euclid's algorithm

@@ -2,6 +2,7 @@
 
 #include <xloom/control_flow/scan_batched.hpp>
 
+#include "support/spaced.hpp"
 #include "support/tensors.hpp"
 #include "support/xtensor_extras.hpp"
 
@@ -147,6 +148,21 @@ TEST_CASE("the items of a state may be tensors")
     CHECK(last(0) == items{4, -1});
     CHECK(last(1) == items{33, -26});
     CHECK(all == xt::xtensor<double, 2>{{1, 2}, {3, 13}});
+}
+
+TEST_CASE("tails of outputs in a container whose items are not contiguous")
+{
+    using items = user::spaced<int, 1>;
+    auto const body = [](int h, int x_t) {
+        items y({2});
+        y[0] = x_t;
+        y[1] = 10 * x_t;
+        return scan_step{h + x_t, y};
+    };
+    auto const [last, all] = scan_batched(
+        body, xt::xtensor<int, 1>{0, 0}, xt::xtensor<int, 2>{{1, 2}, {3, 4}}, xt::xtensor<int, 1>{2, 1});
+    CHECK(last == xt::xtensor<int, 1>{3, 3});
+    CHECK(all.items() == std::vector<int>{1, 10, 2, 20, 3, 30, 0, 0});
 }
 
 } // namespace scan_batched_test

@@ -365,8 +365,8 @@ TEST_CASE("loop_vjp_into: the memory of what a sequence holds")
         overlap_error);
     CHECK_THROWS_WITH_AS(loop_vjp_into(body, body_vjp, w, residuals, cotangents().states(ct_state),
                              gradients().init(ct_init).params(ct_state[0])),
-        "xloom::loop_vjp_into: an operand that is written must have memory of its own, but ct_states[0] "
-        "overlaps ct_params[0]. Copy one of the two.",
+        "xloom::loop_vjp_into: an operand that is written must have memory of its own, but ct_params[0] "
+        "overlaps ct_states[0]. Copy one of the two.",
         overlap_error);
 }
 

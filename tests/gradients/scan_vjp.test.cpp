@@ -11,6 +11,7 @@
 #include <xloom/gradients/scan_vjp.hpp>
 
 #include "support/recurrence_gradients.hpp"
+#include "support/spaced.hpp"
 #include "support/xtensor_extras.hpp"
 
 namespace scan_vjp_test {
@@ -185,6 +186,29 @@ TEST_CASE("tensors whose items are no numbers")
     auto const by = scanned.pullback(ct, std::tuple());
     CHECK(by.init(0) == pair{10, 10});
     CHECK(by.scan_inputs == xt::xtensor<double, 1>{3 * 5 + 10, 6 + 10});
+}
+
+TEST_CASE("a state in a container whose items are not contiguous")
+{
+    using items = user::spaced<double, 1>;
+    items init({2}), ct({2});
+    init[0] = init[1] = ct[0] = ct[1] = 1;
+    auto const body = [](items const& h, double x_t) {
+        items next({2});
+        for (std::size_t i = 0; i < 2; ++i)
+            next[i] = 3 * h[i] + x_t;
+        return xloom::scan_step{next};
+    };
+    auto const body_vjp = [](items const&, double, items const& ct_next, items& ct_h, double& ct_x) {
+        for (std::size_t i = 0; i < 2; ++i) {
+            ct_h[i] += 3 * ct_next[i];
+            ct_x += ct_next[i];
+        }
+    };
+    auto scanned = xloom::scan_vjp(body, body_vjp, init, xt::xtensor<double, 1>{1, 1});
+    auto const by = scanned.pullback(ct, std::tuple());
+    CHECK(by.init.items() == std::vector<double>{9, 9});
+    CHECK(by.scan_inputs == xt::xtensor<double, 1>{6, 2});
 }
 
 } // namespace scan_vjp_test

@@ -6,6 +6,7 @@
 
 #include "support/grid.hpp"
 #include "support/nd_operands.hpp"
+#include "support/spaced.hpp"
 #include "support/xtensor_extras.hpp"
 
 namespace gather_nd_operands_test {
@@ -98,6 +99,16 @@ TEST_CASE("a user's container gives one of its family")
     static_assert(std::is_same_v<decltype(rows), user::grid<double, 2> const>);
     CHECK(to_array(rows).items == std::vector<double>{4, 5, 6, 1, 2, 3, 4, 5, 6, 0, 0, 0});
     CHECK(to_array(rows).shape == textbook::dims{4, 3});
+}
+
+TEST_CASE("dropped slices of a container whose items are not contiguous")
+{
+    user::spaced<int, 2> data({2, 2});
+    for (std::size_t i = 0; i < 4; ++i)
+        data[i] = static_cast<int>(i) + 1;
+    auto const rows =
+        xloom::gather_nd<2>(data, xt::xtensor<int, 2>{{5}, {1}, {-3}}, {.bounds = xloom::bounds::drop});
+    CHECK(rows.items() == std::vector<int>{0, 0, 3, 4, 0, 0});
 }
 
 } // namespace gather_nd_operands_test

@@ -129,7 +129,8 @@ TEST_CASE("infer_linear_attention: errors")
         "3]. Correct it.",
         shape_error);
     CHECK_THROWS_WITH_AS(infer(floats({2, 12})),
-        "xloom::infer_linear_attention: query must have rank 3, but query is float[2, 12]. Give it the axes.",
+        "xloom::infer_linear_attention: query must have rank 3, but query is float[2, 12]. Give it that "
+        "rank.",
         shape_error);
     CHECK_THROWS_AS(infer(untyped), type_error);
     CHECK_THROWS_WITH_AS(infer_causal_conv({.input = floats({1, 2, 3}), .weight = floats({2, 1, 0})}),
@@ -147,8 +148,7 @@ TEST_CASE("infer_linear_attention and infer_causal_conv: operands that contradic
     },
         shape_error>(
         "xloom::infer_linear_attention: the operands must agree on the batch size, but query is "
-        "float[2, T, 12], key is float[3, T, 6] and value is float[B, T, 10]. Give operands of one batch "
-        "size.");
+        "float[2, T, 12], key is float[3, T, 6] and value is float[B, T, 10]. Correct one of them.");
     check_refused<[] {
         return infer_linear_attention(
             {.query = floats({"B", unknown, 12}), .key = floats({"B", 7, 6}), .value = floats({"B", 8, 10})},
@@ -156,20 +156,20 @@ TEST_CASE("infer_linear_attention and infer_causal_conv: operands that contradic
     },
         shape_error>("xloom::infer_linear_attention: the operands must agree on the sequence length, but "
                      "key is float[B, 7, 6] and value is float[B, 8, 10]. "
-                     "Give operands of one sequence length.");
+                     "Correct one of them.");
     check_refused<[] {
         return infer_linear_attention(
             {.query = floats({1, 2, 12}), .key = floats({1, 2, 8}), .value = floats({1, 2, 6})}, {}, heads);
     },
-        shape_error>(
-        "xloom::infer_linear_attention: the operands must agree on the width of a key, but "
-        "query is float[1, 2, 12] and key is float[1, 2, 8]. Give operands of one width of a key.");
+        shape_error>("xloom::infer_linear_attention: the operands must agree on the width of a key, the last "
+                     "dimension divided by the number of heads, but query is float[1, 2, 12] and key is "
+                     "float[1, 2, 8]. Correct "
+                     "one of them.");
     check_refused<[] {
         return infer_causal_conv({.input = floats({1, 8, "L"}), .weight = floats({6, 1, 4})});
     },
-        shape_error>(
-        "xloom::infer_causal_conv: the operands must agree on the number of channels, but input "
-        "is float[1, 8, L] and weight is float[6, 1, 4]. Give operands of one number of channels.");
+        shape_error>("xloom::infer_causal_conv: the operands must agree on the number of channels, but input "
+                     "is float[1, 8, L] and weight is float[6, 1, 4]. Correct one of them.");
 }
 
 constexpr bool the_state_and_other_inputs_tell_what_the_rest_does_not()
@@ -206,8 +206,7 @@ TEST_CASE("infer_linear_attention and infer_causal_conv: every operand counts")
     };
     CHECK_THROWS_WITH_AS(attention(floats({2, 2, 3})),
         "xloom::infer_linear_attention: past_state must have rank 4, but past_state is float[2, 2, 3]. Give "
-        "it "
-        "the axes.",
+        "it that rank.",
         shape_error);
     CHECK_THROWS_AS(attention(floats({5, 2, 3, 1})), shape_error);
     CHECK_THROWS_WITH_AS(attention(floats({2, 4, 3, 1})),
@@ -239,8 +238,8 @@ TEST_CASE("infer_linear_attention and infer_causal_conv: every operand counts")
     shorter.erase(2);
     CHECK_THROWS_AS(conv(tensor_type(element_type::float_, shorter)), shape_error);
     CHECK_THROWS_WITH_AS(conv(floats({2, 8, 7})),
-        "xloom::infer_causal_conv: the operands must agree on the number of taps less one, but weight is "
-        "float[8, 1, 4] and past_state is float[2, 8, 7]. Give operands of one number of taps less one.",
+        "xloom::infer_causal_conv: the operands must agree on the length of past_state, k - 1, but weight "
+        "is float[8, 1, 4] and past_state is float[2, 8, 7]. Correct one of them.",
         shape_error);
     CHECK_THROWS_AS(conv(floats({3, 8, 3})), shape_error);
     CHECK_THROWS_AS(conv(floats({2, 9, 3})), shape_error);

@@ -100,9 +100,13 @@ class FromTorch(unittest.TestCase):
         with self.assertRaisesRegex(ValueError, r"no encoder\.weight_ih_l0; the prefixes of recurrent modules are \['lstm\.', .*'projected\.'\]"):
             from_torch.to_onnx(recorded(), prefix="encoder.")
         with_weight_norm = {**recorded(), "lstm.weight_ih_l1_g": Tensor([1], [1]), "lstm.weight_ih_l1_v": Tensor([1], [1])}
-        with_weight_norm.pop("lstm.weight_ih_l1", None)
-        with self.assertRaisesRegex(ValueError, r"\['weight_.*'weight_ih_l1_g', 'weight_ih_l1_v'\] do not belong to one of the 1 layers"):
+        del with_weight_norm["lstm.weight_ih_l1"]
+        with self.assertRaisesRegex(ValueError, r"'weight_ih_l1_g', 'weight_ih_l1_v'\] are no weights of one of the 1 complete layers"):
             from_torch.to_onnx(with_weight_norm, prefix="lstm.")
+        one = Tensor([1], [1])
+        for other in ({"weight_hh_l0_g": one, "weight_hh_l0_v": one}, {"parametrizations.weight_hh_l0.original0": one}):
+            with self.assertRaisesRegex(ValueError, "are no weights of one of the 0 complete layers"):
+                from_torch.to_onnx({"weight_ih_l0": one, **other})
         with self.assertRaisesRegex(ValueError, "'tanh' or 'relu', but it is 'ReLU'"):
             from_torch.to_onnx(recorded(), prefix="rnn.", nonlinearity="ReLU")
         with tempfile.TemporaryDirectory() as folder, self.assertRaises(ValueError):

@@ -85,7 +85,7 @@ loop_status run_loop_into(std::string_view op, Body& body, std::tuple<States&...
     std::int64_t const room = check_loop_outputs(op, detail::shapes_of(outputs), control.guaranteed_trips());
     auto const traversals = detail::traversals_of(outputs);
     check_in_place(op, detail::traversals_of(states), std::array<traversal, 0>(), traversals);
-    detail::check_held_tensors(op, "states", states, numbered("scan_outputs", traversals));
+    detail::check_held_tensors<true>(op, "states", states, numbered("scan_outputs", traversals));
 
     auto y = cursor_set<std::tuple<Outputs&...>, true>::start(
         outputs, traversals, kernel::all_iterations(0), write_back_for<Body, States...>);
@@ -117,7 +117,7 @@ loop_status run_loop_into(std::string_view op, Body& body, std::tuple<States&...
     return control.status();
 }
 
-/// Requires that a carried value of type To, or in an optional, can have the shape of the new one: a fixed
+/// Requires that a carried value of type To, maybe an optional, can take the shape of the new one: a fixed
 /// shape and a static rank cannot change. Two static ones that differ are a compile-time error.
 ///
 /// Errors    body_error
@@ -130,6 +130,7 @@ void check_room(std::string_view op, std::size_t i, From const& from, std::int64
         if (from)
             detail::check_room<To>(op, i, *from, iteration);
     } else if constexpr (tensor<From> && !std::is_same_v<To, From>) {
+        check_rank(op, "states", detail::rank_of(from), i);
         constexpr bool has_fixed_shape = is_fixed_shape<shape_type_t<To>>;
         bool has_room = true;
         if constexpr (has_fixed_shape)

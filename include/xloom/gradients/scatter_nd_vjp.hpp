@@ -198,7 +198,7 @@ void scatter_nd_vjp_to(Reduce const& reduce, Data const& data, Indices const& in
 ///           values), std::bad_alloc.
 /// Order     mul: s * (product of the values before * product of the values after), the former from the
 ///           first on, the latter from the last on. Nothing is divided, so zeros are exact; 0 times infinity
-///           is 0, also where s is the 0.
+///           is 0, for s = 0 too.
 /// Cost      linear. add: a copy of ct and a gather. none: the same, and a bit per slice and thread. mean:
 ///           the same, and a count per slice. mul: two scatters; a number per item of data, for storage
 ///           floats also one per item of updates. max, min: two scatters and a gather; two items and a count

@@ -36,7 +36,7 @@ constexpr void check_axes(
 {
     if (type.is_tensor() && type.shape().has_rank() && type.shape().rank() != rank)
         fail<shape_error>("xloom::", function, ": ", operand, " must have rank ", rank, ", but ", operand,
-            " is ", type, ". Give it the axes.");
+            " is ", type, ". Give it that rank.");
 }
 
 /// Returns a dimension of a tensor of a known rank; else unknown.
@@ -80,7 +80,7 @@ constexpr dim common_size(
             if (!each.value.is_unknown())
                 listed.add(each.operand, " is ", *each.type);
         fail<shape_error>("xloom::", function, ": the operands must agree on the ", meaning, ", but ", listed,
-            ". Give operands of one ", meaning, ".");
+            ". Correct one of them.");
     }
     return shared;
 }
@@ -184,13 +184,15 @@ constexpr linear_attention_types infer_linear_attention(detail::linear_attention
     if (dim const heads = dim_of(past_state, 1); heads.has_value() && heads != kv_heads)
         fail<shape_error>("xloom::infer_linear_attention: axis 1 of past_state must be kv_num_heads = ",
             kv_heads, ", but past_state is ", past_state, ". Correct one of them.");
-    dim const keys = common_size(function, "width of a key",
-        std::array{size_fact{"query", &query, width_of_heads("query", query, "q_num_heads", q_heads)},
-            size_fact{"key", &key, width_of_heads("key", key, "kv_num_heads", kv_heads)},
-            fact_of("past_state", past_state, 2)});
-    dim const values = common_size(function, "width of a value",
-        std::array{size_fact{"value", &value, width_of_heads("value", value, "kv_num_heads", kv_heads)},
-            fact_of("past_state", past_state, 3)});
+    dim const keys =
+        common_size(function, "width of a key, the last dimension divided by the number of heads",
+            std::array{size_fact{"query", &query, width_of_heads("query", query, "q_num_heads", q_heads)},
+                size_fact{"key", &key, width_of_heads("key", key, "kv_num_heads", kv_heads)},
+                fact_of("past_state", past_state, 2)});
+    dim const values =
+        common_size(function, "width of a value, the last dimension divided by the number of heads",
+            std::array{size_fact{"value", &value, width_of_heads("value", value, "kv_num_heads", kv_heads)},
+                fact_of("past_state", past_state, 3)});
     check_last_dim("decay", decay, kv_heads, width_of_all(kv_heads, keys));
     width_of_heads("decay", decay, "kv_num_heads", kv_heads);
     check_last_dim("beta", beta, kv_heads, 1);
@@ -248,7 +250,7 @@ constexpr causal_conv_types infer_causal_conv(
     dim const C = common_size(function, "number of channels",
         std::array{fact_of("input", input, 1), fact_of("weight", weight, 0), fact_of("bias", bias, 0),
             fact_of("past_state", past_state, 1)});
-    dim const state = common_size(function, "number of taps less one",
+    dim const state = common_size(function, "length of past_state, k - 1",
         std::array{size_fact{"weight", &weight, taps.has_value() ? dim(taps.value() - 1) : unknown},
             fact_of("past_state", past_state, 2)});
     return {merge_type({function, "output"}, input.with_shape({B, C, dim_of(input, 2)}), declared.output),

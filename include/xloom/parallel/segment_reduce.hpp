@@ -27,7 +27,8 @@ namespace xloom::inline XLOOM_ABI {
 ///           unspecified.
 /// Order     that of associative_scan over each segment, whose last result it is: bits depend on the rows of
 ///           the segment alone. The result of an empty segment is the identity: 0, 1, for max and min the
-///           smallest and the largest value (-infinity and infinity, if there are), or the one of the monoid.
+///           smallest and the largest value (-infinity and infinity, if the type has them), or the one of the
+///           monoid.
 /// Cost      one pass over values; products of floating-point numbers cost a scan, without SIMD.
 /// Source    tf.math.segment_sum and its like, jax.ops.segment_sum, torch.segment_reduce, np.ufunc.reduceat,
 ///           which has values[row_splits[s]] for an empty segment.

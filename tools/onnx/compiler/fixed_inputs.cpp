@@ -120,9 +120,12 @@ onnx::TensorProto tensor_of(xloom::partial_type const& declared, std::string con
 
 } // namespace
 
-onnx::ModelProto with_fixed_defaults(onnx::ModelProto model)
+onnx::ModelProto with_fixed_defaults(onnx::ModelProto model, std::map<std::string, std::string> const& values)
 {
-    std::unordered_set<std::string> constants;
+    std::unordered_set<std::string> replaced, constants;
+    for (auto const& each : values)
+        replaced.insert(each.first);
+    erase_names(*model.mutable_graph()->mutable_initializer(), replaced);
     for (auto const& each : model.graph().initializer())
         constants.insert(each.name());
     erase_names(*model.mutable_graph()->mutable_input(), constants);
@@ -150,7 +153,6 @@ onnx::ModelProto with_values(onnx::ModelProto model, std::map<std::string, std::
         try {
             onnx::TensorProto made = tensor_of(runner::type_of(type), items);
             made.set_name(name);
-            erase_names(*graph.mutable_initializer(), {name});
             *graph.add_initializer() = std::move(made);
         } catch (std::exception const& error) {
             throw runner_error("the value of the input " + in_quotes(name) + ": " + error.what());

@@ -10,8 +10,10 @@
 
 namespace compiler {
 
-/// Returns a model without the inputs that have initializers, which are constants then.
-onnx::ModelProto with_fixed_defaults(onnx::ModelProto model);
+/// Returns a model without the inputs that have initializers, which are constants then, but with those that
+/// `values` will replace.
+onnx::ModelProto with_fixed_defaults(
+    onnx::ModelProto model, std::map<std::string, std::string> const& values);
 
 /// Returns a model whose inputs have these shapes in place of the declared ones.
 ///

@@ -280,7 +280,8 @@ generated generate(onnx::ModelProto const& model, options const& chosen)
 {
     runner::operator_table const custom = operations_of(chosen.operators);
     runner::with_operators const known(custom);
-    runner::model loaded(with_fixed_defaults(with_values(with_shapes(model, chosen.shapes), chosen.values)));
+    runner::model loaded(
+        with_values(with_shapes(with_fixed_defaults(model, chosen.values), chosen.shapes), chosen.values));
     std::optional<program> code(loaded.prepared());
     while (code->tell_types()) {
         loaded.infer();

@@ -229,7 +229,7 @@ TEST_CASE("main() reads the inputs and writes the outputs of .npy files' types")
         graph.mutable_output(k)->set_name(graph.node(k).output(0));
     }
     CHECK_THROWS_WITH_AS(main_of(generate(runner::model_of(graph), chosen), chosen, "tested.hpp"),
-        "--main is not implemented for two outputs in one file, 'a_b.npy'", runner_error);
+        "--main is not implemented for two outputs in one file of --output, 'a_b.npy'", runner_error);
 }
 
 TEST_CASE("custom operators are read from the command line")

@@ -45,7 +45,8 @@ std::string main_of(generated const& model, options const& chosen, std::string c
         std::replace(file.begin(), file.end(), '/', '_'); // as files.output does
         if (!files.insert(file).second)
             throw runner::not_implemented(
-                "--main is not implemented for two outputs in one file, " + runner::in_quotes(file + ".npy"));
+                "--main is not implemented for two outputs in one file of --output, " +
+                runner::in_quotes(file + ".npy"));
         outputs +=
             fmt::format("        files.output({}, results.{});\n", string_literal(each.onnx_name), each.name);
     }

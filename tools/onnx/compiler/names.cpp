@@ -60,7 +60,7 @@ bool is_global(std::string_view name)
     return std::binary_search(words.begin(), words.end(), name);
 }
 
-/// True for the functions of C and POSIX that a model may be called like. A function of the global namespace
+/// True for the functions of C and POSIX whose names a model may have. A function of the global namespace
 /// hides a class of its name there.
 bool is_function(std::string_view name)
 {

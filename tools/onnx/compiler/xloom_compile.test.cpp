@@ -72,6 +72,7 @@ TEST_CASE_FIXTURE(fixture, "--shape and --value fix inputs, each once")
         file("net", "g (float[2] x, float s) => (float[2] y) <float s = {3}> { y = Mul(x, s) }");
     CHECK(has(header({with_default}), "return x_i * 3.0F;"));
     CHECK(has(header({with_default, "--value", "s=0.5"}), "return x_i * 0.5F;"));
+    CHECK(program.complaint({with_default, "--shape", "s=2"}) == "the model has no tensor as its input 's'");
     for (std::string const dims :
         {"x=1,", "x=,1", "x=1,,2", "x=-1", "x=a", "x=1a", "x=1 2", "x=99999999999999999999"})
         CHECK(program.complaint({open, "--shape", dims}) ==

@@ -202,7 +202,7 @@ struct part_of<T> {
 template <class T>
 using part_t = typename part_of<T>::type;
 
-/// True if a user-defined scalar is made from a number of type N, which no constructor narrows.
+/// True for a user-defined scalar to which N converts without narrowing.
 template <class P, class N>
 concept made_from = std::is_class_v<P> && std::is_constructible_v<P, N> && requires(N number) { P{number}; };
 
@@ -214,6 +214,10 @@ constexpr P part_from(std::size_t count)
         return P(static_cast<double>(count));
     else if constexpr (made_from<P, std::int64_t>)
         return P(static_cast<std::int64_t>(count));
+    else if constexpr (made_from<P, float>)
+        return P(static_cast<float>(count));
+    else if constexpr (made_from<P, int>)
+        return P(static_cast<int>(count));
     else
         return static_cast<P>(count);
 }

@@ -44,7 +44,7 @@ public:
     slice_index(indexed_names const& op, shape const& data, Indices const& indices,
         indexed_shape const& indexed, bounds rule, index_check when = index_check::before_use)
         : op_(op),
-          data_(check_operand_size(op, op.data, data, 1)),
+          data_(check_operand_size(op, op.data, data, 1)), // in items: their type is not known here
           shape_(check_operand_size(op, "indices", detail::shape_of(indices), sizeof(Index))),
           form_(indexed.form),
           first_(indexed.first),

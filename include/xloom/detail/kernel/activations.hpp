@@ -216,8 +216,8 @@ T largest_of(T const* x, std::size_t count) noexcept
     return largest;
 }
 
-/// The sums of batches, whose rounding errors are added to them later (Kahan's summation). Sums of `at_once`
-/// items at most are added, whose own errors do not grow with the number of all.
+/// Kahan's summation of batches: the rounding error of each addition is taken from the next one. Callers add
+/// sums of at most `at_once` items, so that errors do not grow with the number of items.
 template <class T>
 struct compensated_sum {
     using V = batch_t<T>;

@@ -72,19 +72,37 @@ struct number_beside_lanes {
     }
 };
 
-/// Returns a / b or a % b of integers. A division by 0 gives any number, but traps in no lane, as one of the
-/// least number by -1 would: lanes that have ended, or have no sequence, divide too.
+/// Returns a | b of two comparisons of vectors, or of numbers.
+template <class Comparison>
+XLOOM_ALWAYS_INLINE inline Comparison either(Comparison const& a, Comparison const& b)
+{
+    if constexpr (std::same_as<Comparison, bool>)
+        return a || b;
+    else
+        return a | b;
+}
+
+/// Returns -a of signed integers, which wraps around.
+template <std::signed_integral T>
+XLOOM_ALWAYS_INLINE inline kernel::lanes_t<T> negated(kernel::lanes_t<T> const& a)
+{
+    using wrapping = kernel::lanes_t<std::make_unsigned_t<T>>;
+    return (kernel::lanes_t<T>)(0 - (wrapping)a);
+}
+
+/// Returns a / b or a % b of integers, and never traps: lanes that have ended, or have no sequence, divide
+/// too. A division by 0 gives any number, one of the least number by -1 the least number.
 template <bool IsRemainder, std::integral T>
 XLOOM_ALWAYS_INLINE inline kernel::lanes_t<T> divided(
     kernel::lanes_t<T> const& a, kernel::lanes_t<T> const& b)
 {
     kernel::lanes_t<T> const one = kernel::broadcast(T(1));
     if constexpr (std::is_signed_v<T>) {
-        kernel::lanes_t<T> const divisor = ((b == 0) | (b == -1)) ? one : b;
+        kernel::lanes_t<T> const divisor = detail::either(b == 0, b == -1) ? one : b;
         if constexpr (IsRemainder)
             return a % divisor;
         else
-            return b == -1 ? -a : a / divisor;
+            return b == -1 ? detail::negated<T>(a) : a / divisor;
     } else {
         kernel::lanes_t<T> const divisor = b == 0 ? one : b;
         if constexpr (IsRemainder)
@@ -116,11 +134,16 @@ public:
 
     XLOOM_ALWAYS_INLINE friend lane_mask operator&(lane_mask const& a, lane_mask const& b)
     {
-        return made([&](std::size_t i) { return static_cast<part>(a[i] & b[i]); });
+        return made([&](std::size_t i) {
+            if constexpr (std::same_as<part, bool>)
+                return a[i] && b[i];
+            else
+                return a[i] & b[i];
+        });
     }
     XLOOM_ALWAYS_INLINE friend lane_mask operator|(lane_mask const& a, lane_mask const& b)
     {
-        return made([&](std::size_t i) { return static_cast<part>(a[i] | b[i]); });
+        return made([&](std::size_t i) { return detail::either(a[i], b[i]); });
     }
     XLOOM_ALWAYS_INLINE friend lane_mask operator!(lane_mask const& a)
     {

@@ -78,8 +78,8 @@ void check_loop_gradients(std::string_view op, loop_record<State> const& record,
     auto const read = all_operands(
         numbered("params", of_values), numbered("ct_states", of_states), numbered("ct_outputs", of_outputs));
     check_written(op, all_operands(by_init, by_params), read);
-    detail::check_held_tensors(op, "ct_init", ct_init, all_operands(by_params, read));
-    detail::check_held_tensors(op, "ct_states", ct_states, all_operands(by_init, by_params));
+    detail::check_held_tensors<true>(op, "ct_init", ct_init, all_operands(by_params, read));
+    detail::check_held_tensors<false>(op, "ct_states", ct_states, all_operands(by_init, by_params));
 }
 
 /// Runs a backward pass from the cotangents of the final values, and returns those of the initial ones. All

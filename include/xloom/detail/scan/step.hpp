@@ -50,8 +50,8 @@ struct loose_values {};
 /// A tag for the state of a step whose condition is not a bool.
 struct no_bool {};
 
-/// Assigns `from` to `to`: moves a variable of the same type, otherwise copies the items. Requires a valid
-/// replacement, and check_room.
+/// Assigns `from` to `to`: moves if the types are equal and `from` is not const, otherwise copies the items.
+/// Requires a valid replacement, and check_room.
 template <class To, class From>
 void assign_carried(To& to, From& from)
 {

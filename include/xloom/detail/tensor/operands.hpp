@@ -113,29 +113,31 @@ void for_each_held_tensor([[maybe_unused]] X const& value, [[maybe_unused]] F co
     }
 }
 
-/// Requires that the tensors that sequences and optionals among the values hold share no memory with another
-/// value, or with an operand of `others`.
+/// Requires that the tensors that sequences and optionals among values hold share no memory with what is
+/// written: `others`, and the other values where the values are written, too.
 ///
-/// Errors    overlap_error
-template <class... Xs>
+/// Errors    overlap_error; option_error: a tensor's rank
+template <bool AreWritten, class... Xs>
 void check_held_tensors(std::string_view op, std::string_view name, std::tuple<Xs...> const& values,
     std::span<operand_memory const> others)
 {
-    if constexpr ((has_sequence<bare<Xs>> || ...)) {
-        auto const traversals = detail::traversals_of(values);
-        detail::for_each_leaf(values, [&]<class X>(auto i, X const& value) {
-            auto rest = numbered(name, traversals);
-            rest[i] = {};
-            auto const held = [&](auto const& item) {
+    auto const traversals = detail::traversals_of(values);
+    detail::for_each_leaf(values, [&]<class X>(auto i, X const& value) {
+        if constexpr (has_sequence<X>)
+            detail::for_each_held_tensor(value, [&](auto const& item) {
+                check_rank(op, name, detail::rank_of(item), i);
                 traversal const memory{detail::memory_of(item)};
-                std::array const written{operand_memory(name, i, memory, "held by no other")};
-                check_written(op, written, rest);
-                check_written(op, written, others);
-            };
-            if constexpr (has_sequence<X>)
-                detail::for_each_held_tensor(value, held);
-        });
-    }
+                std::array const held{operand_memory(name, i, memory, "no other tensor")};
+                if constexpr (AreWritten) {
+                    auto rest = numbered(name, traversals);
+                    rest[i] = {};
+                    check_written(op, held, rest);
+                    check_written(op, held, others);
+                } else {
+                    check_written(op, others, held);
+                }
+            });
+    });
 }
 
 /// True if the operand is neither const nor a view of const memory.

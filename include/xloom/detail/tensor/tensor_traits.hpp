@@ -232,10 +232,17 @@ void for_each_item(X& value, F const& f)
 template <tensor X>
 void fill_items(X& items, item_t<X> const& value)
 {
-    if constexpr (is_always_row_major<X>)
+    if constexpr (is_always_row_major<X>) {
         std::fill_n(enable_tensor<X>::data(items), items.size(), value);
-    else
-        detail::for_each_item(items, [&](auto& item) { item = value; });
+    } else {
+        strided_layout layout = detail::layout_of(items);
+        std::reverse(layout.dims.begin(), layout.dims.end());
+        std::reverse(layout.strides.begin(), layout.strides.end());
+        if (is_row_major(layout)) // items is column-major
+            std::fill_n(enable_tensor<X>::data(items), element_count(layout.dims), value);
+        else
+            detail::for_each_item(items, [&](auto& item) { item = value; });
+    }
 }
 
 /// Returns a new To with the items of a tensor. Requires that its size does not overflow.
