@@ -41770,27 +41770,33 @@ constexpr size_fact fact_of(std::string_view operand, partial_type const& type, 
     return {operand, &type, dim_of(type, axis)};
 }
 
-/// Returns a size that operands have in common: its value, or else the first symbol for it.
+/// Throws for operands that contradict each other in a size, and names all that say something of it.
 ///
-/// Errors    shape_error, which names all operands that say something of it.
+/// Errors    shape_error
 template <std::size_t Count>
-constexpr dim common_size(
+[[noreturn]] void fail_shared_size(
+    std::string_view function, std::string_view meaning, std::array<size_fact, Count> const& facts)
+{
+    fact_list listed;
+    for (size_fact const& each : facts)
+        if (!each.value.is_unknown())
+            listed.add(each.operand, " is ", *each.type);
+    fail<shape_error>("xloom::", function, ": the operands must agree on the ", meaning, ", but ", listed,
+        ". Correct one of them.");
+}
+
+/// Returns a size that operands share: its value, or else the first symbol for it.
+///
+/// Errors    shape_error
+template <std::size_t Count>
+constexpr dim shared_size(
     std::string_view function, std::string_view meaning, std::array<size_fact, Count> const& facts)
 {
     dim shared = unknown;
-    bool is_one = true;
     for (size_fact const& each : facts) {
-        is_one = is_one && find_conflict(each.value, shared) == conflict::none;
-        if (is_one)
-            shared = merge_dim(each.value, shared);
-    }
-    if (!is_one) {
-        fact_list listed;
-        for (size_fact const& each : facts)
-            if (!each.value.is_unknown())
-                listed.add(each.operand, " is ", *each.type);
-        fail<shape_error>("xloom::", function, ": the operands must agree on the ", meaning, ", but ", listed,
-            ". Correct one of them.");
+        if (find_conflict(each.value, shared) != conflict::none)
+            fail_shared_size(function, meaning, facts);
+        shared = merge_dim(each.value, shared);
     }
     return shared;
 }
@@ -41885,22 +41891,22 @@ constexpr linear_attention_types infer_linear_attention(detail::linear_attention
     check_axes(function, "past_state", past_state, 4);
     check_axes(function, "decay", decay, 3);
     check_axes(function, "beta", beta, 3);
-    dim const B = common_size(function, "batch size",
+    dim const B = shared_size(function, "batch size",
         std::array{fact_of("query", query, 0), fact_of("key", key, 0), fact_of("value", value, 0),
             fact_of("past_state", past_state, 0), fact_of("decay", decay, 0), fact_of("beta", beta, 0)});
-    dim const T = common_size(function, "sequence length",
+    dim const T = shared_size(function, "sequence length",
         std::array{fact_of("query", query, 1), fact_of("key", key, 1), fact_of("value", value, 1),
             fact_of("decay", decay, 1), fact_of("beta", beta, 1)});
     if (dim const heads = dim_of(past_state, 1); heads.has_value() && heads != kv_heads)
         fail<shape_error>("xloom::infer_linear_attention: axis 1 of past_state must be kv_num_heads = ",
             kv_heads, ", but past_state is ", past_state, ". Correct one of them.");
     dim const keys =
-        common_size(function, "width of a key, the last dimension divided by the number of heads",
+        shared_size(function, "width of a key, the last dimension divided by the number of heads",
             std::array{size_fact{"query", &query, width_of_heads("query", query, "q_num_heads", q_heads)},
                 size_fact{"key", &key, width_of_heads("key", key, "kv_num_heads", kv_heads)},
                 fact_of("past_state", past_state, 2)});
     dim const values =
-        common_size(function, "width of a value, the last dimension divided by the number of heads",
+        shared_size(function, "width of a value, the last dimension divided by the number of heads",
             std::array{size_fact{"value", &value, width_of_heads("value", value, "kv_num_heads", kv_heads)},
                 fact_of("past_state", past_state, 3)});
     check_last_dim("decay", decay, kv_heads, width_of_all(kv_heads, keys));
@@ -41955,12 +41961,12 @@ constexpr causal_conv_types infer_causal_conv(
     if (middle.has_value() && middle != 1)
         fail<shape_error>("xloom::infer_causal_conv: weight must have the shape [C, 1, k], but it is ",
             weight, ". Correct it.");
-    dim const B = common_size(
+    dim const B = shared_size(
         function, "batch size", std::array{fact_of("input", input, 0), fact_of("past_state", past_state, 0)});
-    dim const C = common_size(function, "number of channels",
+    dim const C = shared_size(function, "number of channels",
         std::array{fact_of("input", input, 1), fact_of("weight", weight, 0), fact_of("bias", bias, 0),
             fact_of("past_state", past_state, 1)});
-    dim const state = common_size(function, "length of past_state, k - 1",
+    dim const state = shared_size(function, "length of past_state, k - 1",
         std::array{size_fact{"weight", &weight, taps.has_value() ? dim(taps.value() - 1) : unknown},
             fact_of("past_state", past_state, 2)});
     return {merge_type({function, "output"}, input.with_shape({B, C, dim_of(input, 2)}), declared.output),
