@@ -193,7 +193,7 @@ TEST_CASE("LinearAttention and CausalConvWithState without a state, and without 
     CHECK(has(convolution, "{.activation = xloom::conv_activation::silu}"));
     CHECK(refusal_of(
         "g (float[1, 2] x, float[2, 1, 3] w) => (float[1, 2, 3] y) { y = CausalConvWithState(x, w) }", 27)
-              .ends_with("input must have rank 3, but input is float[1, 2]. Give it three axes."));
+              .ends_with("input must have rank 3, but input is float[1, 2]. Give it that rank."));
 }
 
 TEST_CASE("attributes, shapes and omitted operands of recurrent operators")
