@@ -10,20 +10,11 @@ namespace compiler {
 
 namespace {
 
-/// True if the body never changes its condition.
-bool continues_always(node const& each)
+/// True if a condition is a constant that is true.
+bool is_always_true(variable const& cond)
 {
-    block const& body = each.body("body");
-    variable const& next = *body.outputs.at(0);
-    runner::tensor const* const constant = next.tensor();
+    runner::tensor const* const constant = cond.tensor();
     return constant != nullptr && constant->size() == 1 && constant->items<bool>()[0];
-}
-
-/// True if input 1, the condition before the first iteration, is a constant that is true.
-bool begins_always(node& each)
-{
-    runner::tensor const* const cond = each.input(1).tensor();
-    return cond != nullptr && cond->size() == 1 && cond->items<bool>()[0];
 }
 
 std::string options_of(emission& out, node& each)
@@ -33,7 +24,7 @@ std::string options_of(emission& out, node& each)
         given.push_back(".max_trip_count = " + only_item(out, each.input(0)));
     if (!each.has(1))
         given.push_back(".cond = std::nullopt");
-    else if (!begins_always(each))
+    else if (!is_always_true(each.input(1)))
         given.push_back(".cond = " + only_item(out, each.input(1)));
     return fmt::format("{{{}}}", fmt::join(given, ", "));
 }
@@ -55,7 +46,7 @@ std::string trips_before(emission& out, node& each)
 {
     out.include("xloom_onnx/model/trip_count.hpp");
     std::string const trips = out.unique("trips");
-    bool const has_cond = each.has(1) && !begins_always(each);
+    bool const has_cond = each.has(1) && !is_always_true(each.input(1));
     out.line("std::size_t const {} = xloom_onnx::trip_count({}{});", trips, only_item(out, each.input(0)),
         has_cond ? ", " + only_item(out, each.input(1)) : "");
     return trips;
@@ -65,7 +56,7 @@ std::string trips_before(emission& out, node& each)
 void finish_iteration(emission& out, node& each, carried_states const& states)
 {
     variable& next = *each.body("body").outputs.at(0);
-    std::string condition = continues_always(each) ? "true" : only_item(out, next);
+    std::string condition = is_always_true(next) ? "true" : only_item(out, next);
     if (condition != "true" && states.contains(next)) {
         std::string const kept = out.unique("continues");
         out.line("bool const {} = {};", kept, condition);
@@ -89,7 +80,8 @@ void emit_loop(emission& out, node& each)
     scan_outputs outputs(body);
     for (std::size_t k = N; k < each.outputs.size(); ++k)
         if (each.wants(k))
-            outputs.add(*body.outputs[1 + k], each.output(k), {}, each.has(0) && continues_always(each));
+            outputs.add(
+                *body.outputs[1 + k], each.output(k), {}, each.has(0) && is_always_true(*body.outputs.at(0)));
 
     out.include("xloom/control_flow/loop.hpp");
     std::string const options = options_of(out, each);
