@@ -1,7 +1,8 @@
 # xloom_add_model(TARGET FILE.onnx [NAME name] [OPTIONS option...])
 #
-# Makes a C++ header of an ONNX model, NAME.hpp with the class NAME (default: the file's name as an identifier, time_ for time.onnx), as a step of TARGET's build: TARGET
-# and what links to it can include it. OPTIONS are those of xloom-compile, such as --shape "x=1,576". With --weights file, NAME.bin is beside the header.
+# Makes a C++ header of an ONNX model, NAME.hpp with the class NAME, as a step of TARGET's build: TARGET and what links to it can include it.
+# The default is the file's name, and a class that xloom-compile names after it: time_ in time.hpp for time.onnx. OPTIONS are those of
+# xloom-compile, such as --shape "x=1,576". With --weights file, NAME.bin is beside the header.
 #
 # The compiler is the one that is installed with xloom or built in this tree (XLOOM_BUILD_TOOLS); XLOOM_COMPILE_PROGRAM replaces it, for
 # builds that cannot run what they build.

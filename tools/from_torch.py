@@ -39,8 +39,8 @@ def to_onnx(state_dict, prefix="", nonlinearity="tanh", batch_first=False):
         return [row for gate in GATES[kind] for row in rows[gate * H : (gate + 1) * H]]
 
     layers = []
-    for layer in range(count):
-        forward = f"_l{layer}"
+    for k in range(count):
+        forward = f"_l{k}"
         ends = [end for end in (forward, forward + "_reverse") if "weight_ih" + end in tensors]
         layer = {name: [reordered(tensors[weight + end]) for end in ends] for name, weight in (("W", "weight_ih"), ("R", "weight_hh"))}
         if "weight_hr" + forward in tensors:

@@ -5624,7 +5624,7 @@ void for_each_held_tensor([[maybe_unused]] X const& value, [[maybe_unused]] F co
 /// Requires that the tensors that sequences and optionals among values hold share no memory with what is
 /// written: `others`, and the other values where the values are written, too.
 ///
-/// Errors    overlap_error; option_error: a tensor's rank
+/// Errors    overlap_error; shape_error: a tensor's rank exceeds max_rank.
 template <bool AreWritten, class... Xs>
 void check_held_tensors(std::string_view op, std::string_view name, std::tuple<Xs...> const& values,
     std::span<operand_memory const> others)
@@ -10670,16 +10670,6 @@ struct number_beside_lanes {
     }
 };
 
-/// Returns a | b of two comparisons of vectors, or of numbers.
-template <class Comparison>
-XLOOM_ALWAYS_INLINE inline Comparison either(Comparison const& a, Comparison const& b)
-{
-    if constexpr (std::same_as<Comparison, bool>)
-        return a || b;
-    else
-        return a | b;
-}
-
 /// Returns -a of signed integers, which wraps around.
 template <std::signed_integral T>
 XLOOM_ALWAYS_INLINE inline kernel::lanes_t<T> negated(kernel::lanes_t<T> const& a)
@@ -10695,19 +10685,15 @@ XLOOM_ALWAYS_INLINE inline kernel::lanes_t<T> divided(
     kernel::lanes_t<T> const& a, kernel::lanes_t<T> const& b)
 {
     kernel::lanes_t<T> const one = kernel::broadcast(T(1));
-    if constexpr (std::is_signed_v<T>) {
-        kernel::lanes_t<T> const divisor = detail::either(b == 0, b == -1) ? one : b;
-        if constexpr (IsRemainder)
-            return a % divisor;
-        else
-            return b == -1 ? detail::negated<T>(a) : a / divisor;
-    } else {
-        kernel::lanes_t<T> const divisor = b == 0 ? one : b;
-        if constexpr (IsRemainder)
-            return a % divisor;
-        else
-            return a / divisor;
-    }
+    kernel::lanes_t<T> divisor = b == 0 ? one : b;
+    if constexpr (std::is_signed_v<T>)
+        divisor = b == -1 ? one : divisor;
+    if constexpr (IsRemainder)
+        return a % divisor;
+    else if constexpr (std::is_signed_v<T>)
+        return b == -1 ? detail::negated<T>(a) : a / divisor;
+    else
+        return a / divisor;
 }
 
 } // namespace detail
@@ -10733,15 +10719,16 @@ public:
     XLOOM_ALWAYS_INLINE friend lane_mask operator&(lane_mask const& a, lane_mask const& b)
     {
         return made([&](std::size_t i) {
-            if constexpr (std::same_as<part, bool>)
-                return a[i] && b[i];
-            else
-                return a[i] & b[i];
+            part const x = a[i], y = b[i];
+            return static_cast<part>(x & y);
         });
     }
     XLOOM_ALWAYS_INLINE friend lane_mask operator|(lane_mask const& a, lane_mask const& b)
     {
-        return made([&](std::size_t i) { return detail::either(a[i], b[i]); });
+        return made([&](std::size_t i) {
+            part const x = a[i], y = b[i];
+            return static_cast<part>(x | y);
+        });
     }
     XLOOM_ALWAYS_INLINE friend lane_mask operator!(lane_mask const& a)
     {
@@ -13674,7 +13661,6 @@ auto run_rows(std::string_view op, Rows const& rows, Body& caller_body, State st
     using stack = row_outputs<Rows, typename as_tuple<decltype(Step::scan_outputs)>::type>;
     using cursors = typename Rows::template cursors<Inputs>;
     shared_body_t<Policy, Body>& body = caller_body;
-    check_count(op, std::tuple_size_v<typename stack::type>, "scan outputs");
     auto const states = detail::leaves(state);
     stack outputs(op, rows);
     std::size_t const opened = first_row_with_elements(rows);
@@ -13807,6 +13793,7 @@ auto run_scan_batched(Body& body, State state, Inputs const& inputs, Lens const&
     scan_batched_options const& options, Policy const& policy)
 {
     static constexpr std::string_view op = "xloom::scan_batched";
+    check_count(op, leaf_count<decltype(Step::scan_outputs)>, "scan outputs");
     auto const states = detail::leaves(state);
     detail::check_ranks(op, "init", states);
     detail::check_ranks(op, "scan_inputs", inputs);
@@ -41879,9 +41866,8 @@ constexpr linear_attention_types infer_linear_attention(detail::linear_attention
     constexpr std::string_view function = "infer_linear_attention";
     std::int64_t const q_heads = attributes.q_num_heads, kv_heads = attributes.kv_num_heads;
     if (q_heads < 1 || kv_heads < 1 || q_heads % kv_heads != 0)
-        fail<option_error>("xloom::infer_linear_attention: q_num_heads must be a positive multiple "
-                           "of kv_num_heads, but they "
-                           "are ",
+        fail<option_error>("xloom::infer_linear_attention: q_num_heads must be a positive multiple of "
+                           "kv_num_heads, but they are ",
             q_heads, " and ", kv_heads, ". Correct them.");
     check_element({function, "query"}, inputs.query);
     auto const& [query, key, value, past_state, decay, beta] = inputs;
@@ -49244,8 +49230,8 @@ DLTensor const& tensor_held_by(std::unique_ptr<Managed, dlpack_deleter> const& h
 /// Types     T: numbers, bool, float16, bfloat16, std::complex. A bool is a byte that is 0 or 1.
 /// Errors    type_error: the items have another type, are not in the processor's memory or, with T to write,
 ///           are read-only; another major version of DLPack than its header's; a null handle. shape_error: a
-///           rank other than Rank, or above max_rank; a negative dimension; a size that overflows; a null or
-///           misaligned address.
+///           negative rank, one other than Rank or above max_rank; a negative dimension; a size that
+///           overflows; a null or misaligned address.
 /// Source    DLPack, https://dmlc.github.io/dlpack/latest/.
 /// Example
 /// ```cpp

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <functional>
+#include <numeric>
 #include <vector>
 
 #include <xloom/detail/tensor/tensor.hpp>
@@ -19,10 +21,7 @@ struct spaced {
     spaced() = default;
     explicit spaced(std::array<std::size_t, Rank> const& dims_) : dims(dims_)
     {
-        std::size_t count = 1;
-        for (std::size_t const dim : dims)
-            count *= dim;
-        places.assign(2 * count, T(99));
+        places.assign(std::accumulate(dims.begin(), dims.end(), std::size_t{2}, std::multiplies<>()), T(99));
     }
 
     T& operator[](std::size_t i) { return places[2 * i]; }

@@ -18,6 +18,7 @@ auto run_scan_batched(Body& body, State state, Inputs const& inputs, Lens const&
     scan_batched_options const& options, Policy const& policy)
 {
     static constexpr std::string_view op = "xloom::scan_batched";
+    check_count(op, leaf_count<decltype(Step::scan_outputs)>, "scan outputs");
     auto const states = detail::leaves(state);
     detail::check_ranks(op, "init", states);
     detail::check_ranks(op, "scan_inputs", inputs);

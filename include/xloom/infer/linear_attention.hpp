@@ -169,9 +169,8 @@ constexpr linear_attention_types infer_linear_attention(detail::linear_attention
     constexpr std::string_view function = "infer_linear_attention";
     std::int64_t const q_heads = attributes.q_num_heads, kv_heads = attributes.kv_num_heads;
     if (q_heads < 1 || kv_heads < 1 || q_heads % kv_heads != 0)
-        fail<option_error>("xloom::infer_linear_attention: q_num_heads must be a positive multiple "
-                           "of kv_num_heads, but they "
-                           "are ",
+        fail<option_error>("xloom::infer_linear_attention: q_num_heads must be a positive multiple of "
+                           "kv_num_heads, but they are ",
             q_heads, " and ", kv_heads, ". Correct them.");
     check_element({function, "query"}, inputs.query);
     auto const& [query, key, value, past_state, decay, beta] = inputs;

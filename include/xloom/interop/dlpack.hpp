@@ -176,8 +176,8 @@ DLTensor const& tensor_held_by(std::unique_ptr<Managed, dlpack_deleter> const& h
 /// Types     T: numbers, bool, float16, bfloat16, std::complex. A bool is a byte that is 0 or 1.
 /// Errors    type_error: the items have another type, are not in the processor's memory or, with T to write,
 ///           are read-only; another major version of DLPack than its header's; a null handle. shape_error: a
-///           rank other than Rank, or above max_rank; a negative dimension; a size that overflows; a null or
-///           misaligned address.
+///           negative rank, one other than Rank or above max_rank; a negative dimension; a size that
+///           overflows; a null or misaligned address.
 /// Source    DLPack, https://dmlc.github.io/dlpack/latest/.
 /// Example
 /// ```cpp

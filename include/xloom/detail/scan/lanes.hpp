@@ -72,16 +72,6 @@ struct number_beside_lanes {
     }
 };
 
-/// Returns a | b of two comparisons of vectors, or of numbers.
-template <class Comparison>
-XLOOM_ALWAYS_INLINE inline Comparison either(Comparison const& a, Comparison const& b)
-{
-    if constexpr (std::same_as<Comparison, bool>)
-        return a || b;
-    else
-        return a | b;
-}
-
 /// Returns -a of signed integers, which wraps around.
 template <std::signed_integral T>
 XLOOM_ALWAYS_INLINE inline kernel::lanes_t<T> negated(kernel::lanes_t<T> const& a)
@@ -97,19 +87,15 @@ XLOOM_ALWAYS_INLINE inline kernel::lanes_t<T> divided(
     kernel::lanes_t<T> const& a, kernel::lanes_t<T> const& b)
 {
     kernel::lanes_t<T> const one = kernel::broadcast(T(1));
-    if constexpr (std::is_signed_v<T>) {
-        kernel::lanes_t<T> const divisor = detail::either(b == 0, b == -1) ? one : b;
-        if constexpr (IsRemainder)
-            return a % divisor;
-        else
-            return b == -1 ? detail::negated<T>(a) : a / divisor;
-    } else {
-        kernel::lanes_t<T> const divisor = b == 0 ? one : b;
-        if constexpr (IsRemainder)
-            return a % divisor;
-        else
-            return a / divisor;
-    }
+    kernel::lanes_t<T> divisor = b == 0 ? one : b;
+    if constexpr (std::is_signed_v<T>)
+        divisor = b == -1 ? one : divisor;
+    if constexpr (IsRemainder)
+        return a % divisor;
+    else if constexpr (std::is_signed_v<T>)
+        return b == -1 ? detail::negated<T>(a) : a / divisor;
+    else
+        return a / divisor;
 }
 
 } // namespace detail
@@ -135,15 +121,16 @@ public:
     XLOOM_ALWAYS_INLINE friend lane_mask operator&(lane_mask const& a, lane_mask const& b)
     {
         return made([&](std::size_t i) {
-            if constexpr (std::same_as<part, bool>)
-                return a[i] && b[i];
-            else
-                return a[i] & b[i];
+            part const x = a[i], y = b[i];
+            return static_cast<part>(x & y);
         });
     }
     XLOOM_ALWAYS_INLINE friend lane_mask operator|(lane_mask const& a, lane_mask const& b)
     {
-        return made([&](std::size_t i) { return detail::either(a[i], b[i]); });
+        return made([&](std::size_t i) {
+            part const x = a[i], y = b[i];
+            return static_cast<part>(x | y);
+        });
     }
     XLOOM_ALWAYS_INLINE friend lane_mask operator!(lane_mask const& a)
     {

@@ -65,7 +65,6 @@ auto run_rows(std::string_view op, Rows const& rows, Body& caller_body, State st
     using stack = row_outputs<Rows, typename as_tuple<decltype(Step::scan_outputs)>::type>;
     using cursors = typename Rows::template cursors<Inputs>;
     shared_body_t<Policy, Body>& body = caller_body;
-    check_count(op, std::tuple_size_v<typename stack::type>, "scan outputs");
     auto const states = detail::leaves(state);
     stack outputs(op, rows);
     std::size_t const opened = first_row_with_elements(rows);

@@ -116,7 +116,7 @@ void for_each_held_tensor([[maybe_unused]] X const& value, [[maybe_unused]] F co
 /// Requires that the tensors that sequences and optionals among values hold share no memory with what is
 /// written: `others`, and the other values where the values are written, too.
 ///
-/// Errors    overlap_error; option_error: a tensor's rank
+/// Errors    overlap_error; shape_error: a tensor's rank exceeds max_rank.
 template <bool AreWritten, class... Xs>
 void check_held_tensors(std::string_view op, std::string_view name, std::tuple<Xs...> const& values,
     std::span<operand_memory const> others)
