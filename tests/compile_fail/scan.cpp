@@ -25,6 +25,7 @@
 // 61: the body returned references, which could outlive the body's variables; return the step without template arguments
 // 62: the items of a scan output must be default-constructible, copyable and no more aligned than xtensor aligns items; hold others by std::shared_ptr
 // 63: the items of a scan output must be default-constructible, copyable and no more aligned than xtensor aligns items; hold others by std::shared_ptr
+// 64: behind the operands and outputs come the options, and nothing else; several inputs are one operand, std::tie(a, b)
 // clang-format on
 #include <memory>
 
@@ -140,6 +141,12 @@ int main()
             return scan_step{state, std::tuple{1, position(2)}};
         },
         h, x);
+#elif CASE == 64 // two inputs that are not one std::tie
+    auto [last, all] = xloom::scan(
+        [](auto const& state, auto const& x_t, auto const&) {
+            return scan_step{state, x_t};
+        },
+        h, x, x);
 #endif
     static_cast<void>(last);
     static_cast<void>(all);

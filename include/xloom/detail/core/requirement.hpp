@@ -99,10 +99,11 @@ struct environment<takes<Kinds...>, Env...> {
         else if constexpr (with_workspace)
             static_assert(never<environment>,
                 "behind the operands and outputs come the options, then at most one "
-                "workspace of this operator");
+                "workspace of this operator; several inputs are one operand, std::tie(a, b)");
         else
-            static_assert(
-                never<environment>, "behind the operands and outputs come the options, and nothing else");
+            static_assert(never<environment>,
+                "behind the operands and outputs come the options, and nothing else; several inputs are one "
+                "operand, std::tie(a, b)");
         return false;
     }
 };
