@@ -625,10 +625,11 @@ struct environment<takes<Kinds...>, Env...> {
         else if constexpr (with_workspace)
             static_assert(never<environment>,
                 "behind the operands and outputs come the options, then at most one "
-                "workspace of this operator");
+                "workspace of this operator; several inputs are one operand, std::tie(a, b)");
         else
-            static_assert(
-                never<environment>, "behind the operands and outputs come the options, and nothing else");
+            static_assert(never<environment>,
+                "behind the operands and outputs come the options, and nothing else; several inputs are one "
+                "operand, std::tie(a, b)");
         return false;
     }
 };
@@ -7628,10 +7629,10 @@ struct divide_by_count {
             } else {
                 return static_cast<T>(+sum / static_cast<decltype(+sum)>(count));
             }
-        } else if constexpr (divisible_by_itself<T>) {
-            return static_cast<T>(sum / T(part_from<part_t<T>>(count)));
-        } else {
+        } else if constexpr (divisible_by_part<T>) { // of complex numbers exact, also beside an infinite part
             return static_cast<T>(sum / part_from<part_t<T>>(count));
+        } else {
+            return static_cast<T>(sum / T(part_from<part_t<T>>(count)));
         }
     }
 };
@@ -39442,14 +39443,11 @@ public:
     template <class Policy>
     xt::xtensor<std::int64_t, 1> run(Policy const& policy) const
     {
+        constexpr std::size_t few = std::size_t{1} << 16;
         std::size_t const parts = parts_for(policy, count_);
-        counts_of_parts counts;
-        if (parts > 1)
-            counts = count_parts(parts, count_ / parts - 1, policy);
-        if (counts.empty())
-            counts = count_parts(1, kernel::largest_bin, serial);
-        if (counts.empty())
-            static_cast<void>(bins()); // throws
+        auto counts = count_parts(parts, parts > 1 ? count_ / parts - 1 : (std::max)(count_, few), policy);
+        if (counts.empty()) // checked as a whole before bins take memory that x does not justify
+            counts = count_parts(1, bins() - 1, serial);
         std::size_t size = minlength_;
         for (kernel::bin_counts<> const& each : counts)
             size = (std::max)(size, each.bins());
@@ -39548,7 +39546,7 @@ concept weights_operand = beside_options<Weights, bincount_options> && !executio
 /// Types     x of any integer type; the result is an xt::xtensor<std::int64_t, 1>.
 /// Options   minlength (0): the minimum number of bins.
 /// Policy    serial, or one with threads (tbb_policy), which are used if there are fewer bins than
-///           integers for each; with more, x is read up to twice.
+///           integers for each; with more, x is read up to three times.
 /// Errors    shape_error: x has not one axis; a bin that cannot exist. index_error: a negative integer (all
 ///           offending positions and values).
 /// Cost      one pass over x; 8 bytes for each bin and thread besides the result, 16 if there are few bins;
@@ -40259,7 +40257,7 @@ constexpr std::size_t check_tensor_scatter(
 /// entries.
 ///
 /// Errors    shape_error: not one for each batch entry. index_error: all that are negative or, in linear
-///           mode, too large.
+///           mode, too large; in circular mode those above std::int64_t's maximum.
 template <class Indices>
 void check_write_indices(std::string_view op, Indices const& indices, std::size_t B, std::size_t length,
     std::size_t capacity, tensor_scatter_mode mode)
@@ -40280,7 +40278,8 @@ void check_write_indices(std::string_view op, Indices const& indices, std::size_
     if (wrong.empty())
         return;
     if (mode == tensor_scatter_mode::circular)
-        fail<index_error>(op, ": write_indices must not be negative, but ", wrong, ". Correct it.");
+        fail<index_error>(op, ": write_indices must be in [0, ", (std::numeric_limits<std::int64_t>::max)(),
+            "], but ", wrong, ". Correct it.");
     fail<index_error>(op, ": in linear mode write_indices must be in [0, ", capacity - length,
         "], so that the update fits, but ", wrong, ". Correct it, or use the circular mode.");
 }
@@ -42031,10 +42030,27 @@ constexpr void check_body_kind(std::size_t i, partial_type const& type, bool is_
             " for output[", i, "]. Carry it instead.");
 }
 
+/// Returns what an optional holds; another type as it is.
+constexpr partial_type without_optional(partial_type const& type)
+{
+    return type.kind() == type_kind::optional ? type.inner() : type;
+}
+
+/// Returns why a carried value cannot become what the body returned: as for the element type of any output,
+/// and also if it becomes another kind than an optional of its kind, or what its optional holds.
+constexpr conflict find_carried_conflict(partial_type const& returned, partial_type const& carried)
+{
+    conflict const found = find_propagation_conflict(returned, carried);
+    if (found != conflict::none || returned.kind() == carried.kind())
+        return found;
+    partial_type const after = without_optional(returned), before = without_optional(carried);
+    return after.kind() == before.kind() ? find_propagation_conflict(after, before) : conflict::kind;
+}
+
 constexpr partial_type carry(std::size_t i, partial_type const& initial, partial_type const& returned)
 {
     partial_type const carried = propagate_element_type(initial);
-    switch (find_propagation_conflict(returned, carried)) {
+    switch (find_carried_conflict(returned, carried)) {
     case conflict::none:
         return propagate_element_type(returned, carried);
     case conflict::unknown_type:
@@ -42104,8 +42120,9 @@ XLOOM_LIST_CONSTEXPR type_list loop_outputs(
 ///           its shape; in a sequence or optional the tensor's initial shape is kept. A scan output is [?] ++
 ///           the element's shape; M's value is not used.
 /// Options   opset (latest_opset).
-/// Errors    type_error: a carried value is untyped, changes its kind or element type, or is of a kind that
-///           the version does not have; numbers of inputs, of outputs, or of the body's outputs; a scan
+/// Errors    type_error: a carried value is untyped, changes its kind or element type (an optional may become
+///           what it holds, and the other way round, but for a tensor), or is of a kind that the version does
+///           not have; numbers of inputs, of outputs, or of the body's outputs; a scan
 ///           output that is not a tensor; kind or element type of a declared output. shape_error: rank or
 ///           dimension of a declared output. option_error: the opset.
 /// Differs   from ONNX: every error is reported; ONNX's default mode suppresses it. Numbers of inputs and

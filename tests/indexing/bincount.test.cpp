@@ -101,6 +101,14 @@ TEST_CASE("errors")
         "xloom::bincount: the integers that are counted must not be negative, but x[99999] is -5. Add an "
         "offset to all.",
         index_error);
+    xt::xtensor<std::int64_t, 1> late = xt::zeros<std::int64_t>({3'000});
+    late(0) = std::int64_t{1} << 58; // whose bins would take all memory
+    late(2'999) = -1;
+    for (std::size_t const threads : {1u, 2u})
+        CHECK_THROWS_WITH_AS(bincount(late, {}, thread_policy{threads}),
+            "xloom::bincount: the integers that are counted must not be negative, but x[2999] is -1. Add an "
+            "offset to all.",
+            index_error);
     CHECK_THROWS_WITH_AS(bincount(xt::xtensor<int, 2>{{1}}),
         "xloom::bincount: x must have one axis, but its shape is [1, 1]. Flatten it.", shape_error);
     CHECK_THROWS_WITH_AS(bincount(xt::xtensor<int, 1>{1, 2}, sums{1}),

@@ -113,6 +113,10 @@ TEST_CASE("mean: the sum by the number, the old value counted or not")
     xt::xtensor<std::complex<double>, 1> const plane = {{1, 2}};
     CHECK(scatter_nd(reduction::mean, plane, indices_2d{{0}}, xt::xtensor<std::complex<double>, 1>{{3, 4}})(
               0) == std::complex<double>(2, 3));
+    // An infinite part leaves the other one finite.
+    double const infinity = std::numeric_limits<double>::infinity();
+    xt::xtensor<std::complex<double>, 1> const edge = {{infinity, 2}};
+    CHECK(scatter_nd(reduction::mean, edge, indices_2d{{0}}, plane)(0) == std::complex<double>(infinity, 2));
 }
 
 namespace {

@@ -202,7 +202,8 @@ TEST_CASE("what is refused, with the cache unchanged even if it is moved in")
         "write_indices[1] is 3. Correct it, or use the circular mode.",
         {.write_indices = late}, {});
     refuse(update, index_kind,
-        "xloom::tensor_scatter: write_indices must not be negative, but write_indices[0] is -1. Correct it.",
+        "xloom::tensor_scatter: write_indices must be in [0, 9223372036854775807], but write_indices[0] is "
+        "-1. Correct it.",
         {.write_indices = early}, {.mode = circular});
     refuse(update, option_kind,
         "xloom::tensor_scatter: options.mode must be linear or circular, but it is number 7. Choose one of "

@@ -308,6 +308,14 @@ TEST_CASE("infer_loop: carried values")
             },
             type_list(1, untyped), {.opset = 13});
     };
+    constexpr auto sequence_for_tensor = [] { return infer_returned(sequence_of(tensor_type(float_)), 16); };
+    constexpr auto other_elements = [] {
+        return infer_loop({trips, flag, optional_of(sequence_of(tensor_type(float_)))},
+            [](type_list const&) {
+                return type_list{flag, sequence_of(tensor_type(int64))};
+            },
+            type_list(1, untyped), {.opset = 16});
+    };
     constexpr auto kept = [] { return infer_returned(tensor_type(float_), 1); };
     static_assert(is_constant<kept>);
     check_refused<element, type_error>(
@@ -321,6 +329,12 @@ TEST_CASE("infer_loop: carried values")
         "xloom::infer_loop: a carried value must keep its kind, but output[0] begins as seq(float[2]) and "
         "the body returned float[...]. "
         "Return the kind that the value begins with.");
+    check_refused<sequence_for_tensor, type_error>(
+        "xloom::infer_loop: a carried value must keep its kind, but output[0] begins as float[2] and the "
+        "body returned seq(float[...]). Return the kind that the value begins with.");
+    check_refused<other_elements, type_error>(
+        "xloom::infer_loop: a carried value must keep its element type, but output[0] begins as "
+        "optional(seq(float[...])) and the body returned seq(int64[...]). Cast it back in the body.");
 }
 
 TEST_CASE("infer_loop: kinds the body may return, by version")

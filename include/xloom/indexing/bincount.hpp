@@ -90,14 +90,11 @@ public:
     template <class Policy>
     xt::xtensor<std::int64_t, 1> run(Policy const& policy) const
     {
+        constexpr std::size_t few = std::size_t{1} << 16;
         std::size_t const parts = parts_for(policy, count_);
-        counts_of_parts counts;
-        if (parts > 1)
-            counts = count_parts(parts, count_ / parts - 1, policy);
-        if (counts.empty())
-            counts = count_parts(1, kernel::largest_bin, serial);
-        if (counts.empty())
-            static_cast<void>(bins()); // throws
+        auto counts = count_parts(parts, parts > 1 ? count_ / parts - 1 : (std::max)(count_, few), policy);
+        if (counts.empty()) // checked as a whole before bins take memory that x does not justify
+            counts = count_parts(1, bins() - 1, serial);
         std::size_t size = minlength_;
         for (kernel::bin_counts<> const& each : counts)
             size = (std::max)(size, each.bins());
@@ -196,7 +193,7 @@ concept weights_operand = beside_options<Weights, bincount_options> && !executio
 /// Types     x of any integer type; the result is an xt::xtensor<std::int64_t, 1>.
 /// Options   minlength (0): the minimum number of bins.
 /// Policy    serial, or one with threads (tbb_policy), which are used if there are fewer bins than
-///           integers for each; with more, x is read up to twice.
+///           integers for each; with more, x is read up to three times.
 /// Errors    shape_error: x has not one axis; a bin that cannot exist. index_error: a negative integer (all
 ///           offending positions and values).
 /// Cost      one pass over x; 8 bytes for each bin and thread besides the result, 16 if there are few bins;

@@ -77,10 +77,27 @@ constexpr void check_body_kind(std::size_t i, partial_type const& type, bool is_
             " for output[", i, "]. Carry it instead.");
 }
 
+/// Returns what an optional holds; another type as it is.
+constexpr partial_type without_optional(partial_type const& type)
+{
+    return type.kind() == type_kind::optional ? type.inner() : type;
+}
+
+/// Returns why a carried value cannot become what the body returned: as for the element type of any output,
+/// and also if it becomes another kind than an optional of its kind, or what its optional holds.
+constexpr conflict find_carried_conflict(partial_type const& returned, partial_type const& carried)
+{
+    conflict const found = find_propagation_conflict(returned, carried);
+    if (found != conflict::none || returned.kind() == carried.kind())
+        return found;
+    partial_type const after = without_optional(returned), before = without_optional(carried);
+    return after.kind() == before.kind() ? find_propagation_conflict(after, before) : conflict::kind;
+}
+
 constexpr partial_type carry(std::size_t i, partial_type const& initial, partial_type const& returned)
 {
     partial_type const carried = propagate_element_type(initial);
-    switch (find_propagation_conflict(returned, carried)) {
+    switch (find_carried_conflict(returned, carried)) {
     case conflict::none:
         return propagate_element_type(returned, carried);
     case conflict::unknown_type:
@@ -150,8 +167,9 @@ XLOOM_LIST_CONSTEXPR type_list loop_outputs(
 ///           its shape; in a sequence or optional the tensor's initial shape is kept. A scan output is [?] ++
 ///           the element's shape; M's value is not used.
 /// Options   opset (latest_opset).
-/// Errors    type_error: a carried value is untyped, changes its kind or element type, or is of a kind that
-///           the version does not have; numbers of inputs, of outputs, or of the body's outputs; a scan
+/// Errors    type_error: a carried value is untyped, changes its kind or element type (an optional may become
+///           what it holds, and the other way round, but for a tensor), or is of a kind that the version does
+///           not have; numbers of inputs, of outputs, or of the body's outputs; a scan
 ///           output that is not a tensor; kind or element type of a declared output. shape_error: rank or
 ///           dimension of a declared output. option_error: the opset.
 /// Differs   from ONNX: every error is reported; ONNX's default mode suppresses it. Numbers of inputs and

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <string_view>
 
 #include <xloom/detail/core/error.hpp>
@@ -55,7 +56,7 @@ constexpr std::size_t check_tensor_scatter(
 /// entries.
 ///
 /// Errors    shape_error: not one for each batch entry. index_error: all that are negative or, in linear
-///           mode, too large.
+///           mode, too large; in circular mode those above std::int64_t's maximum.
 template <class Indices>
 void check_write_indices(std::string_view op, Indices const& indices, std::size_t B, std::size_t length,
     std::size_t capacity, tensor_scatter_mode mode)
@@ -76,7 +77,8 @@ void check_write_indices(std::string_view op, Indices const& indices, std::size_
     if (wrong.empty())
         return;
     if (mode == tensor_scatter_mode::circular)
-        fail<index_error>(op, ": write_indices must not be negative, but ", wrong, ". Correct it.");
+        fail<index_error>(op, ": write_indices must be in [0, ", (std::numeric_limits<std::int64_t>::max)(),
+            "], but ", wrong, ". Correct it.");
     fail<index_error>(op, ": in linear mode write_indices must be in [0, ", capacity - length,
         "], so that the update fits, but ", wrong, ". Correct it, or use the circular mode.");
 }

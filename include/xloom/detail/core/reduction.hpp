@@ -297,10 +297,10 @@ struct divide_by_count {
             } else {
                 return static_cast<T>(+sum / static_cast<decltype(+sum)>(count));
             }
-        } else if constexpr (divisible_by_itself<T>) {
-            return static_cast<T>(sum / T(part_from<part_t<T>>(count)));
-        } else {
+        } else if constexpr (divisible_by_part<T>) { // of complex numbers exact, also beside an infinite part
             return static_cast<T>(sum / part_from<part_t<T>>(count));
+        } else {
+            return static_cast<T>(sum / T(part_from<part_t<T>>(count)));
         }
     }
 };
