@@ -1381,15 +1381,15 @@ constexpr void check_result_size(std::string_view op, std::string_view result, s
 }
 
 /// Requires that the size in bytes of an operand, which may be a view that repeats items, is representable.
-/// Returns its shape.
+/// Returns its shape. `i` is the operand's index if there are several of that name.
 ///
 /// Errors    shape_error
-constexpr shape const& check_operand_size(
-    std::string_view op, std::string_view operand, shape const& dims, std::size_t item_bytes)
+constexpr shape const& check_operand_size(std::string_view op, std::string_view operand, shape const& dims,
+    std::size_t item_bytes, std::optional<std::size_t> i = {})
 {
     if (!is_countable(dims, item_bytes))
-        fail<shape_error>(op, ": the size of an operand must fit in memory, but ", operand, " has the shape ",
-            dims, ". Reduce a dimension.");
+        fail<shape_error>(op, ": the size of an operand must fit in memory, but ", operand,
+            i ? concat("[", *i, "]") : std::string(), " has the shape ", dims, ". Reduce a dimension.");
     return dims;
 }
 
@@ -2432,7 +2432,9 @@ struct enable_tensor<T> {
     template <class U>
     static auto data(U& tensor)
     {
-        return tensor.data() + static_cast<std::ptrdiff_t>(tensor.data_offset()); // wraps if it is negative
+        auto* const first = tensor.data();
+        auto const offset = static_cast<std::ptrdiff_t>(tensor.data_offset()); // wraps if it is negative
+        return first == nullptr ? first : first + offset;
     }
     static auto const& shape(T const& tensor) { return tensor.shape(); }
     static auto const& strides(T const& tensor) { return tensor.strides(); }
@@ -2822,13 +2824,13 @@ struct evaluated<step_value<Container>, K> : evaluated<Container, K> {};
 
 namespace xloom::inline XLOOM_ABI::detail {
 
-/// Requires that the size in bytes of a tensor of Ts is representable in std::ptrdiff_t.
+/// Requires that the size in bytes of a tensor of Ts, and its strides, are representable in std::ptrdiff_t.
 ///
 /// Errors    shape_error
 template <class T>
 constexpr void check_fits_in_memory(shape const& dims)
 {
-    if (!is_countable(dims, sizeof(T)))
+    if (!has_strides(dims, sizeof(T)))
         fail<shape_error>("xloom: the buffers of an operator must fit in memory, but its sizes need more "
                           "bytes than std::ptrdiff_t can count. Choose smaller sizes.");
 }
@@ -3019,8 +3021,23 @@ struct owned<std::tuple<Ts...>> {
     using type = std::tuple<owned_t<Ts>...>;
 };
 
-/// Requires that the items of lazy expressions among the values fit in memory. More axes than max_rank are
-/// for check_rank to report.
+/// Requires that a copy of a tensor or lazy expression fits in memory: a view may repeat items. More axes than
+/// max_rank are for check_rank to report.
+///
+/// Errors    shape_error
+template <class X>
+void check_copied_size([[maybe_unused]] X const& value)
+{
+    if constexpr (lazy<X>) {
+        if (value.dimension() <= max_rank)
+            check_fits_in_memory<item_t<X>>(shape(value.shape().begin(), value.shape().end()));
+    } else if constexpr (tensor<X> && !is_always_row_major<X>) {
+        if (detail::rank_of(value) <= max_rank)
+            check_fits_in_memory<item_t<X>>(detail::shape_of(value));
+    }
+}
+
+/// Requires that the items of lazy expressions among the values fit in memory.
 ///
 /// Errors    shape_error
 template <class Operands>
@@ -3028,20 +3045,20 @@ void check_evaluated_sizes(Operands const& operands)
 {
     detail::for_each_leaf(detail::leaves(operands), []<class X>(auto, [[maybe_unused]] X const& value) {
         if constexpr (lazy<X>)
-            if (value.dimension() <= max_rank)
-                check_fits_in_memory<item_t<X>>(shape(value.shape().begin(), value.shape().end()));
+            check_copied_size(value);
     });
 }
 
 /// Returns a value that owns its items, or a std::tuple of such values: `value`, moved if it is an rvalue, or
 /// a copy of what a view refers to.
 ///
-/// Errors    shape_error: the items of a lazy expression do not fit in memory.
+/// Errors    shape_error: the items of a lazy expression, or of a view that repeats them, do not fit in
+///           memory.
 template <class T>
 owned_t<T> to_owned(T&& value)
 {
     using result_type = owned_t<T>;
-    detail::check_evaluated_sizes(value);
+    detail::for_each_leaf(detail::leaves(value), [](auto, auto const& each) { check_copied_size(each); });
     if constexpr (std::is_constructible_v<result_type, T>) {
         return result_type(std::forward<T>(value));
     } else if constexpr (is_tuple<bare<T>>) {
@@ -5328,11 +5345,17 @@ struct traversal {
     bool reverse = false;
 };
 
-/// True if both are the same tensor, or views of the same items in the same order.
+/// True if both are the same tensor, or views of the same items in the same order. Containers differ in the
+/// stride of an axis of length 1, which no item depends on.
 constexpr bool is_same_memory(memory_block const& a, memory_block const& b)
 {
-    return a.address == b.address && a.item_bytes == b.item_bytes && a.layout.dims == b.layout.dims &&
-           a.layout.strides == b.layout.strides;
+    shape const& dims = a.layout.dims;
+    if (a.address != b.address || a.item_bytes != b.item_bytes || dims != b.layout.dims)
+        return false;
+    for (std::size_t axis = 0; axis < dims.size(); ++axis)
+        if (dims[axis] != 1 && a.layout.strides[axis] != b.layout.strides[axis])
+            return false;
+    return true;
 }
 
 /// The name of an operand in error texts and its memory, which must outlive it. An operand that is written
@@ -5550,17 +5573,37 @@ inline constexpr bool may_exceed_max_rank = lazy<X>;
 template <tensor X>
 inline constexpr bool may_exceed_max_rank<X> = (enable_tensor<bare<X>>::rank > max_rank); // or dynamic_rank
 
-/// Requires that every operand, a tensor or a scalar, has a rank of at most max_rank. Costs nothing in a loop
-/// whose types show it.
-template <class... Xs>
-void check_ranks(std::string_view op, std::string_view name, std::tuple<Xs...> const& operands)
+/// True unless the type of an operand shows that its items are as many as its memory holds.
+template <class X>
+inline constexpr bool may_repeat_items = tensor<X> && !is_always_row_major<bare<X>>;
+
+/// Requires that operand i of a name, a tensor or a scalar, has a rank of at most max_rank and a
+/// representable size.
+template <class X>
+void check_extent(std::string_view op, std::string_view name, std::size_t i, X const& operand)
 {
-    if constexpr ((may_exceed_max_rank<bare<Xs>> || ...))
-        detail::for_each_leaf(operands,
-            [&](auto i, auto const& operand) { check_rank(op, name, detail::rank_of(operand), i); });
+    check_rank(op, name, detail::rank_of(operand), i);
+    if constexpr (may_repeat_items<X>)
+        check_operand_size(op, name, detail::shape_of(operand), sizeof(item_t<X>), i);
 }
 
-/// As above, of operands that have names of their own.
+/// Requires that every operand, a tensor or a scalar, has a rank of at most max_rank and a representable
+/// size. Costs nothing in a loop whose types show it.
+template <class... Xs>
+void check_extents(std::string_view op, std::string_view name, std::tuple<Xs...> const& operands)
+{
+    if constexpr (((may_exceed_max_rank<bare<Xs>> || may_repeat_items<bare<Xs>>) || ...))
+        detail::for_each_leaf(
+            operands, [&](auto i, auto const& operand) { detail::check_extent(op, name, i, operand); });
+}
+template <class X>
+void check_extents(std::string_view op, std::string_view name, std::vector<X> const& operands)
+{
+    for (std::size_t i = 0; i < operands.size(); ++i)
+        detail::check_extent(op, name, i, operands[i]);
+}
+
+/// Requires that operands that have names of their own have a rank of at most max_rank.
 template <class... Xs>
 void check_named_ranks(std::string_view op, std::array<std::string_view, sizeof...(Xs)> const& names,
     std::tuple<Xs...> const& operands)
@@ -5568,13 +5611,6 @@ void check_named_ranks(std::string_view op, std::array<std::string_view, sizeof.
     if constexpr ((may_exceed_max_rank<bare<Xs>> || ...))
         detail::for_each_leaf(operands,
             [&](auto i, auto const& operand) { check_rank(op, names[i], detail::rank_of(operand)); });
-}
-
-template <class X>
-void check_ranks(std::string_view op, std::string_view name, std::vector<X> const& operands)
-{
-    for (std::size_t i = 0; i < operands.size(); ++i)
-        check_rank(op, name, detail::rank_of(operands[i]), i);
 }
 
 template <class... Xs>
@@ -6764,8 +6800,8 @@ loop_status run_loop_into(std::string_view op, Body& body, std::tuple<States&...
     std::tuple<Outputs&...> outputs, loop_options const& options)
 {
     loop_control control(limit_of(op, options), options);
-    detail::check_ranks(op, "states", states);
-    detail::check_ranks(op, "scan_outputs", outputs);
+    detail::check_extents(op, "states", states);
+    detail::check_extents(op, "scan_outputs", outputs);
     std::int64_t const room = check_loop_outputs(op, detail::shapes_of(outputs), control.guaranteed_trips());
     auto const traversals = detail::traversals_of(outputs);
     check_in_place(op, detail::traversals_of(states), std::array<traversal, 0>(), traversals);
@@ -6847,7 +6883,7 @@ loop_control run_loop_iterations(std::string_view op, Body& body, Carried carrie
             return detail::call_body(body, std::tuple<std::int64_t, bool>(now.trip_count, now.cond),
                 detail::const_leaves(carried));
         });
-        detail::check_ranks(op, "states", detail::leaves(step.state));
+        detail::check_extents(op, "states", detail::leaves(step.state));
         detail::for_each_leaf(detail::leaves(step.state), [&](auto i, auto const& value) {
             auto const& to = std::get<i>(carried);
             detail::check_room<bare<decltype(to)>>(op, i, value, now.trip_count);
@@ -6865,7 +6901,7 @@ auto run_loop(std::string_view op, Body& body, State state, loop_options const& 
     using stack = growable_outputs<decltype(Step::scan_outputs)>;
     loop_control const begin(limit_of(op, options), options);
     auto const carried = detail::leaves(state);
-    detail::check_ranks(op, "init", carried);
+    detail::check_extents(op, "init", carried);
     stack outputs(op, begin.limit(), begin.guaranteed_trips());
     step_memory<Step> memory;
     loop_control const end = detail::name_states(
@@ -9275,319 +9311,6 @@ XLOOM_END_FALSE_WARNINGS
 // ==== xloom/detail/scan/lanes.hpp ====
 // The numbers of several sequences, one in each SIMD lane, which the body of scan_lanes computes with.
 
-// ==== xloom/detail/kernel/lanes.hpp ====
-// Vectors of lanes for parallel scans, by the vector extension of g++ and clang, which has integers and the
-// permutations of lanes that a prefix tree consists of.
-
-#if defined(__AVX__) && !defined(XLOOM_NO_SIMD)
-#include <immintrin.h>
-#elif defined(__SSE2__) && !defined(XLOOM_NO_SIMD)
-#include <emmintrin.h> // immintrin.h takes a third of a second to compile
-#endif
-
-namespace xloom::inline XLOOM_ABI::kernel {
-
-/// The bytes of a vector register; 0 without vector units, or with XLOOM_NO_SIMD.
-#if defined(XLOOM_NO_SIMD)
-inline constexpr std::size_t lane_bytes = 0;
-#elif defined(__AVX512F__)
-inline constexpr std::size_t lane_bytes = 64;
-#elif defined(__AVX__)
-inline constexpr std::size_t lane_bytes = 32;
-#elif defined(__SSE2__) || defined(__ARM_NEON)
-inline constexpr std::size_t lane_bytes = 16;
-#else
-inline constexpr std::size_t lane_bytes = 0;
-#endif
-
-/// True for numbers of 4 and 8 bytes if the target has vector units.
-template <class T>
-inline constexpr bool has_lanes = lane_bytes != 0 && (std::same_as<T, float> || std::same_as<T, double> ||
-                                                         (std::integral<T> && sizeof(T) >= 4));
-
-namespace detail {
-
-template <class T, bool = has_lanes<T>>
-struct lanes_of {
-    using type = T;
-    static constexpr std::size_t count = 1;
-};
-template <class T>
-struct lanes_of<T, true> {
-    using type XLOOM_VECTOR(lane_bytes) = T;
-    static constexpr std::size_t count = lane_bytes / sizeof(T);
-};
-
-} // namespace detail
-
-/// A vector register of Ts; T itself if it has no lanes.
-template <class T>
-using lanes_t = typename detail::lanes_of<T>::type;
-
-template <class T>
-inline constexpr std::size_t lane_count = detail::lanes_of<T>::count;
-
-/// The signed integer of 4 or 8 bytes.
-template <std::size_t Bytes>
-using signed_integer = std::conditional_t<Bytes == 4, std::int32_t, std::int64_t>;
-
-/// The numbers of the lanes of a vector of Ts.
-template <class T>
-using lane_numbers = std::make_index_sequence<lane_count<T>>;
-
-template <class T>
-XLOOM_ALWAYS_INLINE inline lanes_t<T> load_lanes(T const* from)
-{
-    lanes_t<T> lanes;
-    std::memcpy(&lanes, from, sizeof lanes);
-    return lanes;
-}
-
-template <class T>
-XLOOM_ALWAYS_INLINE inline void store_lanes(T* to, std::type_identity_t<lanes_t<T>> const& lanes)
-{
-    std::memcpy(to, &lanes, sizeof lanes);
-}
-
-namespace detail {
-
-template <class T, std::size_t... I>
-XLOOM_ALWAYS_INLINE inline lanes_t<T> broadcast(T x, std::index_sequence<I...>)
-{
-    return lanes_t<T>{(static_cast<void>(I), x)...};
-}
-
-} // namespace detail
-
-/// Returns a vector whose lanes all are x.
-template <class T>
-XLOOM_ALWAYS_INLINE inline lanes_t<T> broadcast(T x)
-{
-    return detail::broadcast(x, lane_numbers<T>{});
-}
-
-/// True if a comparison of lanes of at least 32 bits is true for all of them.
-template <class Mask>
-XLOOM_ALWAYS_INLINE inline bool all_lanes(Mask const& mask)
-{
-#if defined(XLOOM_NO_SIMD)
-    return static_cast<bool>(mask);
-#elif defined(__AVX512F__)
-    return _mm512_cmpneq_epi64_mask(reinterpret_cast<__m512i>(mask), _mm512_set1_epi64(-1)) == 0;
-#elif defined(__AVX__)
-    return _mm256_movemask_ps(reinterpret_cast<__m256>(mask)) == 0xff;
-#elif defined(__SSE2__)
-    return _mm_movemask_epi8(reinterpret_cast<__m128i>(mask)) == 0xffff;
-#else
-    bool are_all = true;
-    for (std::size_t i = 0; i < sizeof(mask) / sizeof(mask[0]); ++i)
-        are_all = are_all && mask[i] != 0;
-    return are_all;
-#endif
-}
-
-/// True if the target stores the first lanes of a vector at the cost of all of them. AVX does not on AMD.
-inline constexpr bool has_fast_masks =
-#if defined(__AVX512F__) && !defined(XLOOM_NO_SIMD)
-    true;
-#else
-    false;
-#endif
-
-#if defined(__AVX512F__) && !defined(XLOOM_NO_SIMD)
-namespace detail {
-
-/// A mask of the first `count` lanes, or of all.
-template <class T>
-XLOOM_ALWAYS_INLINE inline auto lane_mask(std::size_t count)
-{
-    using mask = std::conditional_t<sizeof(T) == 4, __mmask16, __mmask8>;
-    return static_cast<mask>((1U << (std::min)(count, lane_count<T>)) - 1);
-}
-
-} // namespace detail
-#elif defined(__AVX__) && !defined(XLOOM_NO_SIMD)
-namespace detail {
-
-/// A vector of the type T whose first `count` lanes, or all, have all bits set, the others none.
-template <class T>
-XLOOM_ALWAYS_INLINE inline __m256i lane_mask(std::size_t count)
-{
-    using item = signed_integer<sizeof(T)>;
-    using vector XLOOM_VECTOR(lane_bytes) = item;
-    vector numbers{};
-    for (std::size_t i = 0; i < lane_count<T>; ++i)
-        numbers[i] = static_cast<item>(i);
-    item const end = static_cast<item>((std::min)(count, lane_count<T>));
-    return reinterpret_cast<__m256i>(numbers < end);
-}
-
-} // namespace detail
-#endif
-
-/// Loads the first `count` lanes of a vector, or all; the others are those of `others`. Reads no other items.
-template <class T>
-XLOOM_ALWAYS_INLINE inline lanes_t<T> load_first_lanes(
-    T const* from, std::size_t count, std::type_identity_t<lanes_t<T>> const& others)
-{
-#if defined(__AVX512F__) && !defined(XLOOM_NO_SIMD)
-    auto const mask = detail::lane_mask<T>(count);
-    if constexpr (sizeof(T) == 4)
-        return reinterpret_cast<lanes_t<T>>(
-            _mm512_mask_loadu_epi32(reinterpret_cast<__m512i>(others), mask, from));
-    else
-        return reinterpret_cast<lanes_t<T>>(
-            _mm512_mask_loadu_epi64(reinterpret_cast<__m512i>(others), mask, from));
-#elif defined(__AVX__) && !defined(XLOOM_NO_SIMD)
-    __m256i const mask = detail::lane_mask<T>(count);
-    if constexpr (sizeof(T) == 4)
-        return reinterpret_cast<lanes_t<T>>(_mm256_blendv_ps(reinterpret_cast<__m256>(others),
-            _mm256_maskload_ps(reinterpret_cast<float const*>(from), mask), reinterpret_cast<__m256>(mask)));
-    else
-        return reinterpret_cast<lanes_t<T>>(_mm256_blendv_pd(reinterpret_cast<__m256d>(others),
-            _mm256_maskload_pd(reinterpret_cast<double const*>(from), mask),
-            reinterpret_cast<__m256d>(mask)));
-#else
-    lanes_t<T> lanes = others;
-    for (std::size_t i = 0; i < lane_count<T> && i < count; ++i)
-        lanes[i] = from[i];
-    return lanes;
-#endif
-}
-
-/// Stores the first `count` lanes of a vector, or all.
-template <class T>
-XLOOM_ALWAYS_INLINE inline void store_first_lanes(
-    T* to, std::type_identity_t<lanes_t<T>> const& lanes, std::size_t count)
-{
-#if defined(__AVX512F__) && !defined(XLOOM_NO_SIMD)
-    auto const mask = detail::lane_mask<T>(count);
-    if constexpr (sizeof(T) == 4)
-        _mm512_mask_storeu_epi32(to, mask, reinterpret_cast<__m512i>(lanes));
-    else
-        _mm512_mask_storeu_epi64(to, mask, reinterpret_cast<__m512i>(lanes));
-#elif defined(__AVX__) && !defined(XLOOM_NO_SIMD)
-    __m256i const mask = detail::lane_mask<T>(count);
-    if constexpr (sizeof(T) == 4)
-        _mm256_maskstore_ps(reinterpret_cast<float*>(to), mask, reinterpret_cast<__m256>(lanes));
-    else
-        _mm256_maskstore_pd(reinterpret_cast<double*>(to), mask, reinterpret_cast<__m256d>(lanes));
-#else
-    for (std::size_t i = 0; i < lane_count<T> && i < count; ++i)
-        to[i] = lanes[i];
-#endif
-}
-
-namespace detail {
-
-template <class V, std::size_t... I>
-XLOOM_ALWAYS_INLINE inline V reverse_lanes(V const& x, std::index_sequence<I...>)
-{
-    return __builtin_shufflevector(x, x, static_cast<int>(sizeof...(I) - 1 - I)...);
-}
-
-/// Returns every second lane of a and then of b, from lane First on.
-template <std::size_t First, class V, std::size_t... I>
-XLOOM_ALWAYS_INLINE inline V every_second_lane(V const& a, V const& b, std::index_sequence<I...>)
-{
-    return __builtin_shufflevector(a, b, static_cast<int>(2 * I + First)...);
-}
-
-template <class V, std::size_t... I>
-XLOOM_ALWAYS_INLINE inline V last_lane(V const& x, std::index_sequence<I...>)
-{
-    return __builtin_shufflevector(x, x, static_cast<int>(sizeof...(I) - 1 + 0 * I)...);
-}
-
-template <class V, std::size_t... I>
-XLOOM_ALWAYS_INLINE inline V shift_lanes(V const& before, V const& x, std::index_sequence<I...>)
-{
-    return __builtin_shufflevector(before, x, static_cast<int>(sizeof...(I) - 1 + I)...);
-}
-
-template <std::size_t Half, class V, std::size_t... I>
-XLOOM_ALWAYS_INLINE inline V spread_lanes(V const& x, V const& others, std::index_sequence<I...>)
-{
-    return __builtin_shufflevector(x, others,
-        static_cast<int>((I & Half) != 0 ? (I & ~(2 * Half - 1)) + Half - 1 : sizeof...(I) + I)...);
-}
-
-template <std::size_t Distance, class V, std::size_t... I>
-XLOOM_ALWAYS_INLINE inline V rotate_lanes(V const& x, std::index_sequence<I...>)
-{
-    return __builtin_shufflevector(x, x, static_cast<int>((I + Distance) % sizeof...(I))...);
-}
-
-template <std::size_t Half, class V, std::size_t... I>
-XLOOM_ALWAYS_INLINE inline V merge_halves(V const& lower, V const& upper, std::index_sequence<I...>)
-{
-    return __builtin_shufflevector(lower, upper, static_cast<int>((I & Half) != 0 ? sizeof...(I) + I : I)...);
-}
-
-} // namespace detail
-
-/// Returns the lanes in the opposite order.
-template <class T>
-XLOOM_ALWAYS_INLINE inline lanes_t<T> reverse_lanes(lanes_t<T> const& x)
-{
-    return detail::reverse_lanes(x, lane_numbers<T>{});
-}
-
-/// Returns a vector whose lanes all are the last lane of x.
-template <class T>
-XLOOM_ALWAYS_INLINE inline lanes_t<T> last_lane(lanes_t<T> const& x)
-{
-    return detail::last_lane(x, lane_numbers<T>{});
-}
-
-/// Returns the lanes moved down by a distance: lane i is lane i + Distance of x, modulo the number of lanes.
-template <class T, std::size_t Distance>
-XLOOM_ALWAYS_INLINE inline lanes_t<T> rotate_lanes(lanes_t<T> const& x)
-{
-    return detail::rotate_lanes<Distance>(x, lane_numbers<T>{});
-}
-
-/// Returns lanes 0, 2, 4, ... of a and then of b.
-template <class T>
-XLOOM_ALWAYS_INLINE inline lanes_t<T> even_lanes(lanes_t<T> const& a, lanes_t<T> const& b)
-{
-    return detail::every_second_lane<0>(a, b, lane_numbers<T>{});
-}
-
-/// Returns lanes 1, 3, 5, ... of a and then of b.
-template <class T>
-XLOOM_ALWAYS_INLINE inline lanes_t<T> odd_lanes(lanes_t<T> const& a, lanes_t<T> const& b)
-{
-    return detail::every_second_lane<1>(a, b, lane_numbers<T>{});
-}
-
-/// Returns the last lane of `before`, then all lanes of x but the last.
-template <class T>
-XLOOM_ALWAYS_INLINE inline lanes_t<T> shift_lanes(lanes_t<T> const& before, lanes_t<T> const& x)
-{
-    return detail::shift_lanes(before, x, lane_numbers<T>{});
-}
-
-/// Returns a vector whose upper halves, the lanes whose number has the bit `Half`, are the last lane of the
-/// lower half of x before them; its lower halves are those of `others`.
-template <class T, std::size_t Half>
-XLOOM_ALWAYS_INLINE inline lanes_t<T> spread_lanes(lanes_t<T> const& x, lanes_t<T> const& others)
-{
-    return detail::spread_lanes<Half>(x, others, lane_numbers<T>{});
-}
-
-/// Returns the lower halves of one vector and the upper halves of another.
-template <class T, std::size_t Half>
-XLOOM_ALWAYS_INLINE inline lanes_t<T> merge_halves(lanes_t<T> const& lower, lanes_t<T> const& upper)
-{
-    return detail::merge_halves<Half>(lower, upper, lane_numbers<T>{});
-}
-
-} // namespace xloom::inline XLOOM_ABI::kernel
-
-// ==== xloom/detail/kernel/product.hpp ====
-// Products of numbers, and the numbers for which a parallel scan may form them in any grouping.
-
 // ==== xloom/detail/core/cast.hpp ====
 // The ONNX element type of a C++ type, the conversion of a number to another one as by ONNX's Cast, and that
 // of a built-in number which keeps its value.
@@ -10317,11 +10040,16 @@ constexpr To cast(From value, [[maybe_unused]] cast_options options = {}) noexce
 
 namespace xloom::inline XLOOM_ABI::detail {
 
+/// The number behind the largest one of an integer type.
+template <std::integral Int, std::floating_point Float>
+inline constexpr Float range_end =
+    Float{2} * static_cast<Float>(std::uintmax_t{1} << (std::numeric_limits<Int>::digits - 1));
+
 /// True if a floating-point number, truncated, is in the range of an integer type.
 template <std::integral Int, std::floating_point Float>
 bool is_in_range(Float value)
 {
-    Float const end = std::ldexp(Float{1}, std::numeric_limits<Int>::digits);
+    constexpr Float end = range_end<Int, Float>;
     return value < end && value >= (std::is_signed_v<Int> ? -end : Float{0});
 }
 
@@ -10366,6 +10094,319 @@ std::optional<To> exact_cast(From value)
 }
 
 } // namespace xloom::inline XLOOM_ABI::detail
+
+// ==== xloom/detail/kernel/lanes.hpp ====
+// Vectors of lanes for parallel scans, by the vector extension of g++ and clang, which has integers and the
+// permutations of lanes that a prefix tree consists of.
+
+#if defined(__AVX__) && !defined(XLOOM_NO_SIMD)
+#include <immintrin.h>
+#elif defined(__SSE2__) && !defined(XLOOM_NO_SIMD)
+#include <emmintrin.h> // immintrin.h takes a third of a second to compile
+#endif
+
+namespace xloom::inline XLOOM_ABI::kernel {
+
+/// The bytes of a vector register; 0 without vector units, or with XLOOM_NO_SIMD.
+#if defined(XLOOM_NO_SIMD)
+inline constexpr std::size_t lane_bytes = 0;
+#elif defined(__AVX512F__)
+inline constexpr std::size_t lane_bytes = 64;
+#elif defined(__AVX__)
+inline constexpr std::size_t lane_bytes = 32;
+#elif defined(__SSE2__) || defined(__ARM_NEON)
+inline constexpr std::size_t lane_bytes = 16;
+#else
+inline constexpr std::size_t lane_bytes = 0;
+#endif
+
+/// True for numbers of 4 and 8 bytes if the target has vector units.
+template <class T>
+inline constexpr bool has_lanes = lane_bytes != 0 && (std::same_as<T, float> || std::same_as<T, double> ||
+                                                         (std::integral<T> && sizeof(T) >= 4));
+
+namespace detail {
+
+template <class T, bool = has_lanes<T>>
+struct lanes_of {
+    using type = T;
+    static constexpr std::size_t count = 1;
+};
+template <class T>
+struct lanes_of<T, true> {
+    using type XLOOM_VECTOR(lane_bytes) = T;
+    static constexpr std::size_t count = lane_bytes / sizeof(T);
+};
+
+} // namespace detail
+
+/// A vector register of Ts; T itself if it has no lanes.
+template <class T>
+using lanes_t = typename detail::lanes_of<T>::type;
+
+template <class T>
+inline constexpr std::size_t lane_count = detail::lanes_of<T>::count;
+
+/// The signed integer of 4 or 8 bytes.
+template <std::size_t Bytes>
+using signed_integer = std::conditional_t<Bytes == 4, std::int32_t, std::int64_t>;
+
+/// The numbers of the lanes of a vector of Ts.
+template <class T>
+using lane_numbers = std::make_index_sequence<lane_count<T>>;
+
+template <class T>
+XLOOM_ALWAYS_INLINE inline lanes_t<T> load_lanes(T const* from)
+{
+    lanes_t<T> lanes;
+    std::memcpy(&lanes, from, sizeof lanes);
+    return lanes;
+}
+
+template <class T>
+XLOOM_ALWAYS_INLINE inline void store_lanes(T* to, std::type_identity_t<lanes_t<T>> const& lanes)
+{
+    std::memcpy(to, &lanes, sizeof lanes);
+}
+
+namespace detail {
+
+template <class T, std::size_t... I>
+XLOOM_ALWAYS_INLINE inline lanes_t<T> broadcast(T x, std::index_sequence<I...>)
+{
+    return lanes_t<T>{(static_cast<void>(I), x)...};
+}
+
+} // namespace detail
+
+/// Returns a vector whose lanes all are x.
+template <class T>
+XLOOM_ALWAYS_INLINE inline lanes_t<T> broadcast(T x)
+{
+    return detail::broadcast(x, lane_numbers<T>{});
+}
+
+/// True if a comparison of lanes of at least 32 bits is true for all of them.
+template <class Mask>
+XLOOM_ALWAYS_INLINE inline bool all_lanes(Mask const& mask)
+{
+#if defined(XLOOM_NO_SIMD)
+    return static_cast<bool>(mask);
+#elif defined(__AVX512F__)
+    return _mm512_cmpneq_epi64_mask(reinterpret_cast<__m512i>(mask), _mm512_set1_epi64(-1)) == 0;
+#elif defined(__AVX__)
+    return _mm256_movemask_ps(reinterpret_cast<__m256>(mask)) == 0xff;
+#elif defined(__SSE2__)
+    return _mm_movemask_epi8(reinterpret_cast<__m128i>(mask)) == 0xffff;
+#else
+    bool are_all = true;
+    for (std::size_t i = 0; i < sizeof(mask) / sizeof(mask[0]); ++i)
+        are_all = are_all && mask[i] != 0;
+    return are_all;
+#endif
+}
+
+/// True if the target stores the first lanes of a vector at the cost of all of them. AVX does not on AMD.
+inline constexpr bool has_fast_masks =
+#if defined(__AVX512F__) && !defined(XLOOM_NO_SIMD)
+    true;
+#else
+    false;
+#endif
+
+#if defined(__AVX512F__) && !defined(XLOOM_NO_SIMD)
+namespace detail {
+
+/// A mask of the first `count` lanes, or of all.
+template <class T>
+XLOOM_ALWAYS_INLINE inline auto lane_mask(std::size_t count)
+{
+    using mask = std::conditional_t<sizeof(T) == 4, __mmask16, __mmask8>;
+    return static_cast<mask>((1U << (std::min)(count, lane_count<T>)) - 1);
+}
+
+} // namespace detail
+#elif defined(__AVX__) && !defined(XLOOM_NO_SIMD)
+namespace detail {
+
+/// A vector of the type T whose first `count` lanes, or all, have all bits set, the others none.
+template <class T>
+XLOOM_ALWAYS_INLINE inline __m256i lane_mask(std::size_t count)
+{
+    using item = signed_integer<sizeof(T)>;
+    using vector XLOOM_VECTOR(lane_bytes) = item;
+    vector numbers{};
+    for (std::size_t i = 0; i < lane_count<T>; ++i)
+        numbers[i] = static_cast<item>(i);
+    item const end = static_cast<item>((std::min)(count, lane_count<T>));
+    return reinterpret_cast<__m256i>(numbers < end);
+}
+
+} // namespace detail
+#endif
+
+/// Loads the first `count` lanes of a vector, or all; the others are those of `others`. Reads no other items.
+template <class T>
+XLOOM_ALWAYS_INLINE inline lanes_t<T> load_first_lanes(
+    T const* from, std::size_t count, std::type_identity_t<lanes_t<T>> const& others)
+{
+#if defined(__AVX512F__) && !defined(XLOOM_NO_SIMD)
+    auto const mask = detail::lane_mask<T>(count);
+    if constexpr (sizeof(T) == 4)
+        return reinterpret_cast<lanes_t<T>>(
+            _mm512_mask_loadu_epi32(reinterpret_cast<__m512i>(others), mask, from));
+    else
+        return reinterpret_cast<lanes_t<T>>(
+            _mm512_mask_loadu_epi64(reinterpret_cast<__m512i>(others), mask, from));
+#elif defined(__AVX__) && !defined(XLOOM_NO_SIMD)
+    __m256i const mask = detail::lane_mask<T>(count);
+    if constexpr (sizeof(T) == 4)
+        return reinterpret_cast<lanes_t<T>>(_mm256_blendv_ps(reinterpret_cast<__m256>(others),
+            _mm256_maskload_ps(reinterpret_cast<float const*>(from), mask), reinterpret_cast<__m256>(mask)));
+    else
+        return reinterpret_cast<lanes_t<T>>(_mm256_blendv_pd(reinterpret_cast<__m256d>(others),
+            _mm256_maskload_pd(reinterpret_cast<double const*>(from), mask),
+            reinterpret_cast<__m256d>(mask)));
+#else
+    lanes_t<T> lanes = others;
+    for (std::size_t i = 0; i < lane_count<T> && i < count; ++i)
+        lanes[i] = from[i];
+    return lanes;
+#endif
+}
+
+/// Stores the first `count` lanes of a vector, or all.
+template <class T>
+XLOOM_ALWAYS_INLINE inline void store_first_lanes(
+    T* to, std::type_identity_t<lanes_t<T>> const& lanes, std::size_t count)
+{
+#if defined(__AVX512F__) && !defined(XLOOM_NO_SIMD)
+    auto const mask = detail::lane_mask<T>(count);
+    if constexpr (sizeof(T) == 4)
+        _mm512_mask_storeu_epi32(to, mask, reinterpret_cast<__m512i>(lanes));
+    else
+        _mm512_mask_storeu_epi64(to, mask, reinterpret_cast<__m512i>(lanes));
+#elif defined(__AVX__) && !defined(XLOOM_NO_SIMD)
+    __m256i const mask = detail::lane_mask<T>(count);
+    if constexpr (sizeof(T) == 4)
+        _mm256_maskstore_ps(reinterpret_cast<float*>(to), mask, reinterpret_cast<__m256>(lanes));
+    else
+        _mm256_maskstore_pd(reinterpret_cast<double*>(to), mask, reinterpret_cast<__m256d>(lanes));
+#else
+    for (std::size_t i = 0; i < lane_count<T> && i < count; ++i)
+        to[i] = lanes[i];
+#endif
+}
+
+namespace detail {
+
+template <class V, std::size_t... I>
+XLOOM_ALWAYS_INLINE inline V reverse_lanes(V const& x, std::index_sequence<I...>)
+{
+    return __builtin_shufflevector(x, x, static_cast<int>(sizeof...(I) - 1 - I)...);
+}
+
+/// Returns every second lane of a and then of b, from lane First on.
+template <std::size_t First, class V, std::size_t... I>
+XLOOM_ALWAYS_INLINE inline V every_second_lane(V const& a, V const& b, std::index_sequence<I...>)
+{
+    return __builtin_shufflevector(a, b, static_cast<int>(2 * I + First)...);
+}
+
+template <class V, std::size_t... I>
+XLOOM_ALWAYS_INLINE inline V last_lane(V const& x, std::index_sequence<I...>)
+{
+    return __builtin_shufflevector(x, x, static_cast<int>(sizeof...(I) - 1 + 0 * I)...);
+}
+
+template <class V, std::size_t... I>
+XLOOM_ALWAYS_INLINE inline V shift_lanes(V const& before, V const& x, std::index_sequence<I...>)
+{
+    return __builtin_shufflevector(before, x, static_cast<int>(sizeof...(I) - 1 + I)...);
+}
+
+template <std::size_t Half, class V, std::size_t... I>
+XLOOM_ALWAYS_INLINE inline V spread_lanes(V const& x, V const& others, std::index_sequence<I...>)
+{
+    return __builtin_shufflevector(x, others,
+        static_cast<int>((I & Half) != 0 ? (I & ~(2 * Half - 1)) + Half - 1 : sizeof...(I) + I)...);
+}
+
+template <std::size_t Distance, class V, std::size_t... I>
+XLOOM_ALWAYS_INLINE inline V rotate_lanes(V const& x, std::index_sequence<I...>)
+{
+    return __builtin_shufflevector(x, x, static_cast<int>((I + Distance) % sizeof...(I))...);
+}
+
+template <std::size_t Half, class V, std::size_t... I>
+XLOOM_ALWAYS_INLINE inline V merge_halves(V const& lower, V const& upper, std::index_sequence<I...>)
+{
+    return __builtin_shufflevector(lower, upper, static_cast<int>((I & Half) != 0 ? sizeof...(I) + I : I)...);
+}
+
+} // namespace detail
+
+/// Returns the lanes in the opposite order.
+template <class T>
+XLOOM_ALWAYS_INLINE inline lanes_t<T> reverse_lanes(lanes_t<T> const& x)
+{
+    return detail::reverse_lanes(x, lane_numbers<T>{});
+}
+
+/// Returns a vector whose lanes all are the last lane of x.
+template <class T>
+XLOOM_ALWAYS_INLINE inline lanes_t<T> last_lane(lanes_t<T> const& x)
+{
+    return detail::last_lane(x, lane_numbers<T>{});
+}
+
+/// Returns the lanes moved down by a distance: lane i is lane i + Distance of x, modulo the number of lanes.
+template <class T, std::size_t Distance>
+XLOOM_ALWAYS_INLINE inline lanes_t<T> rotate_lanes(lanes_t<T> const& x)
+{
+    return detail::rotate_lanes<Distance>(x, lane_numbers<T>{});
+}
+
+/// Returns lanes 0, 2, 4, ... of a and then of b.
+template <class T>
+XLOOM_ALWAYS_INLINE inline lanes_t<T> even_lanes(lanes_t<T> const& a, lanes_t<T> const& b)
+{
+    return detail::every_second_lane<0>(a, b, lane_numbers<T>{});
+}
+
+/// Returns lanes 1, 3, 5, ... of a and then of b.
+template <class T>
+XLOOM_ALWAYS_INLINE inline lanes_t<T> odd_lanes(lanes_t<T> const& a, lanes_t<T> const& b)
+{
+    return detail::every_second_lane<1>(a, b, lane_numbers<T>{});
+}
+
+/// Returns the last lane of `before`, then all lanes of x but the last.
+template <class T>
+XLOOM_ALWAYS_INLINE inline lanes_t<T> shift_lanes(lanes_t<T> const& before, lanes_t<T> const& x)
+{
+    return detail::shift_lanes(before, x, lane_numbers<T>{});
+}
+
+/// Returns a vector whose upper halves, the lanes whose number has the bit `Half`, are the last lane of the
+/// lower half of x before them; its lower halves are those of `others`.
+template <class T, std::size_t Half>
+XLOOM_ALWAYS_INLINE inline lanes_t<T> spread_lanes(lanes_t<T> const& x, lanes_t<T> const& others)
+{
+    return detail::spread_lanes<Half>(x, others, lane_numbers<T>{});
+}
+
+/// Returns the lower halves of one vector and the upper halves of another.
+template <class T, std::size_t Half>
+XLOOM_ALWAYS_INLINE inline lanes_t<T> merge_halves(lanes_t<T> const& lower, lanes_t<T> const& upper)
+{
+    return detail::merge_halves<Half>(lower, upper, lane_numbers<T>{});
+}
+
+} // namespace xloom::inline XLOOM_ABI::kernel
+
+// ==== xloom/detail/kernel/product.hpp ====
+// Products of numbers, and the numbers for which a parallel scan may form them in any grouping.
 
 namespace xloom::inline XLOOM_ABI::kernel {
 
@@ -10671,12 +10712,38 @@ struct number_beside_lanes {
     }
 };
 
-/// Returns -a of signed integers, which wraps around.
+/// Vectors of Ts, of unsigned numbers where T is an integer: their arithmetic wraps around. Lanes that have
+/// ended, or have no sequence, compute too.
+template <class T>
+struct wrapping {
+    using type = kernel::lanes_t<T>;
+};
 template <std::signed_integral T>
+struct wrapping<T> {
+    using type = kernel::lanes_t<std::make_unsigned_t<T>>;
+};
+template <class T>
+using wrapping_t = typename wrapping<T>::type;
+
+/// Returns -a, which wraps around.
+template <class T>
 XLOOM_ALWAYS_INLINE inline kernel::lanes_t<T> negated(kernel::lanes_t<T> const& a)
 {
-    using wrapping = kernel::lanes_t<std::make_unsigned_t<T>>;
-    return (kernel::lanes_t<T>)(0 - (wrapping)a);
+    return (kernel::lanes_t<T>)(-(wrapping_t<T>)a);
+}
+
+/// Returns the numbers that have a To; of floating-point numbers out of the range of an integer type 0.
+template <class To, class From>
+XLOOM_ALWAYS_INLINE inline kernel::lanes_t<From> convertible(kernel::lanes_t<From> const& x)
+{
+    if constexpr (std::integral<To> && std::floating_point<From>) {
+        auto const zero = kernel::broadcast(From{0}), end = kernel::broadcast(range_end<To, From>);
+        auto const least = std::is_signed_v<To> ? -end : zero;
+        auto const below = x < end ? x : zero;
+        return below >= least ? below : zero;
+    } else {
+        return x;
+    }
 }
 
 /// Returns a / b or a % b of integers, and never traps: lanes that have ended, or have no sequence, divide
@@ -10791,18 +10858,20 @@ public:
         if constexpr (detail::number_beside_lanes<Number, T>::holds())
             *this = made([&](std::size_t) { return kernel::broadcast(static_cast<T>(x)); });
     }
-    /// Converts each number as static_cast does.
+    /// Converts each number as static_cast does; a floating-point number out of an integer's range to 0.
     template <class From>
     XLOOM_ALWAYS_INLINE explicit lanes(lanes<From, N> const& from)
     {
         if constexpr (sizeof(From) == sizeof(T) && kernel::has_lanes<T>) {
-            *this = made([&](std::size_t i) { return __builtin_convertvector(from[i], part); });
+            *this = made([&](std::size_t i) {
+                return __builtin_convertvector(detail::convertible<T, From>(from[i]), part);
+            });
         } else {
             From items[N];
             T converted[N];
             from.store(items);
             for (std::size_t i = 0; i < N; ++i)
-                converted[i] = static_cast<T>(items[i]);
+                converted[i] = detail::defined_cast<T>(items[i]);
             *this = load(converted);
         }
     }
@@ -10831,11 +10900,11 @@ public:
 
     XLOOM_ALWAYS_INLINE friend lanes operator+(lanes const& a, lanes const& b)
     {
-        return made([&](std::size_t i) { return a[i] + b[i]; });
+        return made([&](std::size_t i) { return (part)((wrapping)a[i] + (wrapping)b[i]); });
     }
     XLOOM_ALWAYS_INLINE friend lanes operator-(lanes const& a, lanes const& b)
     {
-        return made([&](std::size_t i) { return a[i] - b[i]; });
+        return made([&](std::size_t i) { return (part)((wrapping)a[i] - (wrapping)b[i]); });
     }
     XLOOM_ALWAYS_INLINE friend lanes operator*(lanes const& a, lanes const& b)
     {
@@ -10843,7 +10912,7 @@ public:
             if constexpr (std::floating_point<T>)
                 return detail::rounded_product(a[i], b[i]);
             else
-                return a[i] * b[i];
+                return (part)((wrapping)a[i] * (wrapping)b[i]);
         });
     }
     XLOOM_ALWAYS_INLINE friend lanes operator/(lanes const& a, lanes const& b)
@@ -10857,7 +10926,7 @@ public:
     }
     XLOOM_ALWAYS_INLINE friend lanes operator-(lanes const& a)
     {
-        return made([&](std::size_t i) { return -a[i]; });
+        return made([&](std::size_t i) { return detail::negated<T>(a[i]); });
     }
     XLOOM_ALWAYS_INLINE friend lanes operator+(lanes const& a) { return a; }
 
@@ -10898,6 +10967,8 @@ public:
     }
 
 private:
+    using wrapping = detail::wrapping_t<T>;
+
     part parts_[parts]{};
 };
 
@@ -10944,11 +11015,12 @@ XLOOM_ALWAYS_INLINE inline lanes<T, N> select(lane_mask<Bytes, N> const& conditi
 {
     return select(condition, lanes<T, N>(a), lanes<T, N>(b));
 }
-/// As above, of numbers or of lanes that one condition chooses.
-template <class T>
-constexpr T select(bool condition, T const& a, std::type_identity_t<T> const& b)
+/// As above, of numbers or of lanes that one condition chooses, in their common type.
+template <class A, class B>
+constexpr std::common_type_t<A, B> select(bool condition, A const& a, B const& b)
 {
-    return condition ? a : b;
+    using result = std::common_type_t<A, B>;
+    return condition ? static_cast<result>(a) : static_cast<result>(b);
 }
 
 /// Returns |x|, without the sign of -0 and NaN.
@@ -10988,19 +11060,23 @@ XLOOM_ALWAYS_INLINE inline auto(max)(A const& a, B const& b)
     result const first = a, second = b;
     return select(first < second, second, first);
 }
-/// As above, of numbers.
-template <class T>
-    requires(!detail::is_lanes<T>)
-constexpr T(min)(T const& a, std::type_identity_t<T> const& b)
+/// As above, of numbers, in their common type.
+template <class A, class B>
+    requires(!detail::is_lanes<A> && !detail::is_lanes<B>)
+constexpr std::common_type_t<A, B>(min)(A const& a, B const& b)
 {
-    return b < a ? b : a;
+    auto const first = static_cast<std::common_type_t<A, B>>(a);
+    auto const second = static_cast<std::common_type_t<A, B>>(b);
+    return second < first ? second : first;
 }
-/// As above, of numbers.
-template <class T>
-    requires(!detail::is_lanes<T>)
-constexpr T(max)(T const& a, std::type_identity_t<T> const& b)
+/// As above, of numbers, in their common type.
+template <class A, class B>
+    requires(!detail::is_lanes<A> && !detail::is_lanes<B>)
+constexpr std::common_type_t<A, B>(max)(A const& a, B const& b)
 {
-    return a < b ? b : a;
+    auto const first = static_cast<std::common_type_t<A, B>>(a);
+    auto const second = static_cast<std::common_type_t<A, B>>(b);
+    return first < second ? second : first;
 }
 
 } // namespace xloom::inline XLOOM_ABI
@@ -11106,12 +11182,14 @@ auto pow(X const& x, Y const& y)
     return detail::by_batches(
         [](auto const& a, auto const& b) { return kernel::lane_pow(a, b); }, result(x), result(y));
 }
-/// As above, of numbers.
-template <lane_item T>
-    requires std::floating_point<T>
-T pow(T x, std::type_identity_t<T> y)
+/// As above, of numbers, in their common type.
+template <class X, class Y>
+    requires(std::is_arithmetic_v<X> && std::is_arithmetic_v<Y> && lane_item<std::common_type_t<X, Y>> &&
+             std::floating_point<std::common_type_t<X, Y>>)
+std::common_type_t<X, Y> pow(X x, Y y)
 {
-    return kernel::lane_pow(x, y);
+    using T = std::common_type_t<X, Y>;
+    return kernel::lane_pow(static_cast<T>(x), static_cast<T>(y));
 }
 
 } // namespace xloom::inline XLOOM_ABI
@@ -13316,8 +13394,9 @@ void run_loop_lanes_into(Body const& body, std::tuple<States&...> states,
 /// Types     float, double, and integers of 32 and 64 bits, each operand its own; trip_counts std::int64_t.
 /// Options   max_trip_count.
 /// Policy    sequences run on its threads. Several threads call the body at once.
-/// Errors    before the first write: shape_error, overlap_error. After an exception of the body
-///           the states of sequences whose loops had ended are final, the others initial.
+/// Errors    before the first write: shape_error, overlap_error. After an exception of the body the states
+///           of a sequence are final if its loop had ended at least 16 iterations before, else final or
+///           initial.
 /// Order     any order of sequences. The body must not depend on other sequences: it is called as a const
 ///           callable, also for lanes that have ended or have none, whose results are dropped.
 /// Cost      every 16th iteration lanes take other sequences, so that those of short loops do not wait for
@@ -13377,9 +13456,9 @@ void run_scan_into(Body& body, std::tuple<States&...> states, Inputs const& inpu
 {
     static constexpr std::string_view op = Op;
     static constexpr bool strided = takes_strided_elements<std::remove_cv_t<Body>>;
-    detail::check_ranks(op, "states", states);
-    detail::check_ranks(op, "scan_inputs", inputs);
-    detail::check_ranks(op, "scan_outputs", outputs);
+    detail::check_extents(op, "states", states);
+    detail::check_extents(op, "scan_inputs", inputs);
+    detail::check_extents(op, "scan_outputs", outputs);
     std::size_t const length = detail::scan_length<LeadingAxis>(op, inputs, outputs, options);
     auto const input_traversals =
         detail::traversals_in_time(inputs, options.scan_input_axes, options.scan_input_directions);
@@ -13435,8 +13514,8 @@ auto run_scan(std::string_view op, Body& body, State state, Inputs const& inputs
 {
     using stack = stacked_outputs<decltype(Step::scan_outputs), Length>;
 
-    detail::check_ranks(op, "init", detail::leaves(state));
-    detail::check_ranks(op, "scan_inputs", inputs);
+    detail::check_extents(op, "init", detail::leaves(state));
+    detail::check_extents(op, "scan_inputs", inputs);
     std::size_t const length =
         check_scan(op, detail::shapes_of(inputs), leaf_count<decltype(Step::scan_outputs)>, options);
     check_output_axes(op, stack::ranks, options);
@@ -13796,8 +13875,8 @@ auto run_scan_batched(Body& body, State state, Inputs const& inputs, Lens const&
     static constexpr std::string_view op = "xloom::scan_batched";
     check_count(op, leaf_count<decltype(Step::scan_outputs)>, "scan outputs");
     auto const states = detail::leaves(state);
-    detail::check_ranks(op, "init", states);
-    detail::check_ranks(op, "scan_inputs", inputs);
+    detail::check_extents(op, "init", states);
+    detail::check_extents(op, "scan_inputs", inputs);
     batch_rows const rows(op, sequence_lens,
         check_scan_batched(op, "init", detail::shapes_of(states), detail::shapes_of(inputs), options));
     auto const traversals =
@@ -13811,9 +13890,9 @@ void run_scan_batched_into(Body& body, std::tuple<States&...> states, Inputs con
     Policy const& policy)
 {
     static constexpr std::string_view op = "xloom::scan_batched_into";
-    detail::check_ranks(op, "states", states);
-    detail::check_ranks(op, "scan_inputs", inputs);
-    detail::check_ranks(op, "scan_outputs", outputs);
+    detail::check_extents(op, "states", states);
+    detail::check_extents(op, "scan_inputs", inputs);
+    detail::check_extents(op, "scan_outputs", outputs);
     batch_extent const extent =
         check_scan_batched(op, "states", detail::shapes_of(states), detail::shapes_of(inputs), options);
     check_batch_outputs(op, detail::shapes_of(outputs), extent);
@@ -13955,7 +14034,7 @@ auto run_scan_lanes(Body const& body, State state, Inputs const& inputs, Lens co
     static constexpr std::string_view op = "xloom::scan_lanes";
     check_count(op, leaf_count<decltype(Step::scan_outputs)>, "scan outputs");
     auto const states = detail::leaves(state);
-    detail::check_ranks(op, "scan_inputs", inputs);
+    detail::check_extents(op, "scan_inputs", inputs);
     auto const [extent, batch] = detail::check_scan_lanes(
         op, {"init", detail::shapes_of(states), detail::shapes_of(inputs), {}}, options);
     batch_rows const rows(op, sequence_lens, extent);
@@ -13976,8 +14055,8 @@ void run_scan_lanes_into(Body const& body, std::tuple<States&...> states, Inputs
     Policy const& policy)
 {
     static constexpr std::string_view op = "xloom::scan_lanes_into";
-    detail::check_ranks(op, "scan_inputs", inputs);
-    detail::check_ranks(op, "scan_outputs", outputs);
+    detail::check_extents(op, "scan_inputs", inputs);
+    detail::check_extents(op, "scan_outputs", outputs);
     auto const [extent, batch] = detail::check_scan_lanes(op,
         {"states", detail::shapes_of(states), detail::shapes_of(inputs), detail::shapes_of(outputs)},
         options);
@@ -14490,8 +14569,8 @@ auto run_scan_ragged(
 {
     static constexpr std::string_view op = "xloom::scan_ragged";
     auto const states = detail::leaves(state);
-    detail::check_ranks(op, "init", states);
-    detail::check_ranks(op, "scan_inputs", inputs);
+    detail::check_extents(op, "init", states);
+    detail::check_extents(op, "scan_inputs", inputs);
     ragged_rows const rows(op, row_splits,
         check_scan(op, detail::shapes_of(inputs), leaf_count<decltype(Step::scan_outputs)>, {}));
     check_segment_states(op, "init", detail::shapes_of(states), rows.size());
@@ -14504,9 +14583,9 @@ void run_scan_ragged_into(Body& body, std::tuple<States&...> states, Inputs cons
     Splits const& row_splits, std::tuple<Outputs&...> outputs, Policy const& policy)
 {
     static constexpr std::string_view op = "xloom::scan_ragged_into";
-    detail::check_ranks(op, "states", states);
-    detail::check_ranks(op, "scan_inputs", inputs);
-    detail::check_ranks(op, "scan_outputs", outputs);
+    detail::check_extents(op, "states", states);
+    detail::check_extents(op, "scan_inputs", inputs);
+    detail::check_extents(op, "scan_outputs", outputs);
     ragged_rows const rows(op, row_splits, detail::scan_length<true>(op, inputs, outputs, {}));
     check_segment_states(op, "states", detail::shapes_of(states), rows.size());
     row_scan_traversals const traversals{
@@ -28743,7 +28822,7 @@ public:
         auto const operands = detail::const_leaves(detail::leaves(operands_));
         Result result = cond_ ? Result(detail::call_body(then_branch_, operands))
                               : Result(detail::call_body(else_branch_, operands));
-        detail::check_ranks(op, "result", detail::leaves(result));
+        detail::check_extents(op, "result", detail::leaves(result));
         auto const shapes = detail::shapes_of(detail::leaves(result));
         result_shapes_.assign(shapes.begin(), shapes.end());
         has_run_ = true;
@@ -28766,7 +28845,7 @@ public:
         using else_call = branch_vjp_call<bare<decltype(else_vjp)>, Operands, ct_values>;
         if constexpr (satisfied<one_of_each_result<Result, ct_values>, are_branch_vjps<then_call, else_call>,
                           writes_by_reference<then_call, else_call>>()) {
-            detail::check_ranks(op, "ct_result", cts);
+            detail::check_extents(op, "ct_result", cts);
             detail::check_cotangents(op, "ct_result", detail::shapes_of(cts), "result", result_shapes_);
             if (cond_)
                 detail::call_body(then_vjp, operands, cts, detail::leaves(ct_operands));
@@ -34366,13 +34445,13 @@ void check_scan_backward(
     std::string_view op, Record const& record, Operands const& operands, scan_options const& options)
 {
     auto const& [inputs, params, ct_states, ct_outputs, ct_init, ct_inputs, ct_params] = operands;
-    detail::check_ranks(op, "scan_inputs", inputs);
-    detail::check_ranks(op, "params", params);
-    detail::check_ranks(op, "ct_states", ct_states);
-    detail::check_ranks(op, "ct_outputs", ct_outputs);
-    detail::check_ranks(op, "ct_init", ct_init);
-    detail::check_ranks(op, "ct_scan_inputs", ct_inputs);
-    detail::check_ranks(op, "ct_params", ct_params);
+    detail::check_extents(op, "scan_inputs", inputs);
+    detail::check_extents(op, "params", params);
+    detail::check_extents(op, "ct_states", ct_states);
+    detail::check_extents(op, "ct_outputs", ct_outputs);
+    detail::check_extents(op, "ct_init", ct_init);
+    detail::check_extents(op, "ct_scan_inputs", ct_inputs);
+    detail::check_extents(op, "ct_params", ct_params);
     check_finished(op, record.states.is_finished());
     auto const input_shapes = detail::shapes_of(inputs);
     std::size_t const length = check_scan(op, input_shapes, record.output_shapes.size(), options);
@@ -34547,7 +34626,7 @@ void check_loop_cotangents(std::string_view op, loop_record<State> const& record
     CtOutputs const& ct_outputs)
 {
     check_finished(op, record.states.is_finished());
-    detail::check_ranks(op, "ct_outputs", ct_outputs);
+    detail::check_extents(op, "ct_outputs", ct_outputs);
     check_cotangents(op, "ct_outputs", detail::shapes_of(ct_outputs), "scan_outputs", record.output_shapes);
     check_optional_cotangents(op, "ct_states", detail::shapes_if_tensors(op, "ct_states", ct_states),
         "states", record.state_shapes);
@@ -34560,8 +34639,8 @@ void check_loop_gradients(std::string_view op, loop_record<State> const& record,
 {
     check_optional_cotangents(
         op, "ct_init", detail::shapes_if_tensors(op, "ct_init", ct_init), "init", record.initial_shapes);
-    detail::check_ranks(op, "params", params);
-    detail::check_ranks(op, "ct_params", ct_params);
+    detail::check_extents(op, "params", params);
+    detail::check_extents(op, "ct_params", ct_params);
     check_cotangents(op, "ct_params", detail::shapes_of(ct_params), "params", detail::shapes_of(params));
     auto const of_init = detail::traversals_of(ct_init);
     auto const of_params = detail::traversals_of(ct_params);
@@ -35676,7 +35755,7 @@ void scan_lanes_vjp(Body const& body, BodyVjp const& body_vjp, State state, Inpu
     static constexpr std::string_view op = "xloom::scan_lanes_vjp";
     auto const states = detail::leaves(state);
     auto const shapes = detail::shapes_of(states);
-    detail::check_ranks(op, "scan_inputs", inputs);
+    detail::check_extents(op, "scan_inputs", inputs);
     lane_extent const checked = detail::check_scan_lanes(op,
         {"init", shapes, detail::shapes_of(inputs), detail::shapes_of(ct_outputs), "scan_inputs",
             "ct_outputs"},
@@ -35852,7 +35931,7 @@ void scan_forward_into(Body& body, States&& states, Inputs const& scan_inputs, P
         inputs const evaluated = detail::evaluated_inputs(scan_inputs);
         auto const parameters = detail::const_leaves(detail::leaves(params));
         auto& record = detail::record_of(residuals);
-        detail::check_ranks(op, "scan_inputs", evaluated);
+        detail::check_extents(op, "scan_inputs", evaluated);
         record.states.start(op, check_scan(op, detail::shapes_of(evaluated), leaf_count<Outputs>, options),
             /*is_exact*/ true);
         auto recorded =
@@ -35924,7 +36003,7 @@ public:
         auto const inputs = detail::const_leaves(detail::leaves(inputs_));
         auto const params = detail::const_leaves(detail::leaves(params_));
         auto& record = detail::record_of(residuals_);
-        detail::check_ranks(op, "scan_inputs", inputs);
+        detail::check_extents(op, "scan_inputs", inputs);
         record.states.start(op,
             check_scan(op, detail::shapes_of(inputs), leaf_count<decltype(Step::scan_outputs)>, options_),
             true);

@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include <span>
 #include <stdexcept>
 
 #include <xloom/control_flow/loop.hpp>
@@ -185,6 +186,18 @@ TEST_CASE("a tensor without items may be an input and an output along different 
     scan_into(
         body, std::tuple(), x, x, {.scan_output_axes = {3}, .scan_output_directions = {direction::reverse}});
     CHECK(calls == 2);
+}
+
+TEST_CASE("an output in the input's memory is its own tensor, however long it is")
+{
+    for (std::size_t length = 0; length < 3; ++length) { // xtensor's stride of an axis of length 1 is 0
+        xt::xtensor<float, 1> x = xt::ones<float>({length});
+        float sum = 0;
+        scan_into(
+            [](float& s, float x_t, float& y_t) { y_t = s += x_t; }, sum, x, std::span(x.data(), length));
+        CHECK(sum == static_cast<float>(length));
+        CHECK((length == 0 || x(length - 1) == sum));
+    }
 }
 
 TEST_CASE("what a body throws leaves the elements of earlier iterations written")

@@ -1,6 +1,7 @@
 // scan_lanes and scan_lanes_into: the bits of a textbook's loop over each sequence alone, whatever the number
 // of sequences, their layout, their lengths and the number of threads.
 
+#include <cmath>
 #include <cstdint>
 #include <limits>
 #include <optional>
@@ -335,6 +336,37 @@ TEST_CASE("integers divided by the padding of shorter sequences")
         init, x, lens);
     CHECK(last == xt::xtensor<std::int32_t, 1>{-20, 15});
     CHECK(all == xt::xtensor<std::int32_t, 2>{{0, 0, 0, 0}, {1, 1, 5, 3}});
+}
+
+TEST_CASE_TEMPLATE("numbers of shorter sequences' padding that no integer has", T, std::int32_t, std::int64_t,
+    std::uint32_t, std::uint64_t)
+{
+    constexpr double huge = 1e300, none = std::numeric_limits<double>::quiet_NaN();
+    matrix<double> const x = {{1, 2, 3, 4}, {5, huge, none, -huge}};
+    matrix<float> const y = {{1, 2, 3, 4}, {5, 1e30f, std::numeric_limits<float>::infinity(), -1e30f}};
+    xt::xtensor<std::int32_t, 1> const lens = {4, 1};
+    xt::xtensor<T, 1> s = {0, 0};
+    auto const add = [](auto& h, auto const& x_t, auto const& y_t) {
+        using number = std::decay_t<decltype(h)>;
+        h = h + number(x_t) * number(y_t);
+    };
+    xloom::scan_lanes_into(add, s, std::tie(x, y), lens);
+    CHECK(s == xt::xtensor<T, 1>{30, 25});
+}
+
+TEST_CASE("numbers of several types have the common one, as beside lanes")
+{
+    CHECK((xloom::max)(0, 0.75) == 0.75);
+    CHECK((xloom::min)(1, 0.75) == 0.75);
+    CHECK(xloom::select(false, 0, 0.75f) == 0.75f);
+    CHECK(xloom::pow(2, 0.5f) == std::sqrt(2.0f));
+    matrix<float> const x = {{0.75f, -1, 2.5f}};
+    vector<float> s = {0}, r = {0};
+    auto const relu = [](auto& h, auto const& x_t) { h = h + (xloom::max)(0, x_t); };
+    xloom::scan_lanes_into(relu, s, x);
+    xloom::scan_batched_into(relu, r, x);
+    CHECK(s(0) == 3.25f);
+    CHECK(r(0) == 3.25f);
 }
 
 } // namespace scan_lanes_test

@@ -142,6 +142,24 @@ TEST_CASE("lazy initial states")
     CHECK_THROWS_WITH_AS(xloom::linear_recurrence(x, x, h0), computing, xloom::shape_error);
 }
 
+TEST_CASE("states and scan inputs that repeat an item, as often as sizes overflow")
+{
+    xt::xtensor<double, 1> const one = {1}, x = {1, 2};
+    // 274177 * 67280421310721 is 2^64 + 1.
+    auto const repeated = [&](std::initializer_list<std::size_t> dims) {
+        return xt::strided_view(one, xt::dynamic_shape<std::size_t>(dims),
+            xt::dynamic_shape<std::ptrdiff_t>(dims.size(), 0), 0, xt::layout_type::dynamic);
+    };
+    auto const h0 = repeated({274177, 67280421310721}), wide = repeated({2, 274177, 67280421310721});
+    CHECK_THROWS_WITH_AS(xloom::scan([](auto const& h, double) { return xloom::scan_step{h}; }, h0, x),
+        computing, xloom::shape_error);
+    double sum = 0;
+    auto const add = [](double& h, auto const& x_t) { h += x_t.data()[0]; };
+    CHECK_THROWS_WITH_AS(xloom::scan_into(add, sum, wide),
+        too_large("xloom::scan_into", "scan_inputs[0]", wide).c_str(), xloom::shape_error);
+    CHECK(sum == 0);
+}
+
 TEST_CASE("lazy parameters of a derivative")
 {
     auto const w = xt::zeros<double>(std::array<std::size_t, 1>{eighth + 5});

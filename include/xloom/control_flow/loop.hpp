@@ -80,8 +80,8 @@ loop_status run_loop_into(std::string_view op, Body& body, std::tuple<States&...
     std::tuple<Outputs&...> outputs, loop_options const& options)
 {
     loop_control control(limit_of(op, options), options);
-    detail::check_ranks(op, "states", states);
-    detail::check_ranks(op, "scan_outputs", outputs);
+    detail::check_extents(op, "states", states);
+    detail::check_extents(op, "scan_outputs", outputs);
     std::int64_t const room = check_loop_outputs(op, detail::shapes_of(outputs), control.guaranteed_trips());
     auto const traversals = detail::traversals_of(outputs);
     check_in_place(op, detail::traversals_of(states), std::array<traversal, 0>(), traversals);
@@ -163,7 +163,7 @@ loop_control run_loop_iterations(std::string_view op, Body& body, Carried carrie
             return detail::call_body(body, std::tuple<std::int64_t, bool>(now.trip_count, now.cond),
                 detail::const_leaves(carried));
         });
-        detail::check_ranks(op, "states", detail::leaves(step.state));
+        detail::check_extents(op, "states", detail::leaves(step.state));
         detail::for_each_leaf(detail::leaves(step.state), [&](auto i, auto const& value) {
             auto const& to = std::get<i>(carried);
             detail::check_room<bare<decltype(to)>>(op, i, value, now.trip_count);
@@ -181,7 +181,7 @@ auto run_loop(std::string_view op, Body& body, State state, loop_options const& 
     using stack = growable_outputs<decltype(Step::scan_outputs)>;
     loop_control const begin(limit_of(op, options), options);
     auto const carried = detail::leaves(state);
-    detail::check_ranks(op, "init", carried);
+    detail::check_extents(op, "init", carried);
     stack outputs(op, begin.limit(), begin.guaranteed_trips());
     step_memory<Step> memory;
     loop_control const end = detail::name_states(

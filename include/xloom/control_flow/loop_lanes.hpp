@@ -54,8 +54,9 @@ void run_loop_lanes_into(Body const& body, std::tuple<States&...> states,
 /// Types     float, double, and integers of 32 and 64 bits, each operand its own; trip_counts std::int64_t.
 /// Options   max_trip_count.
 /// Policy    sequences run on its threads. Several threads call the body at once.
-/// Errors    before the first write: shape_error, overlap_error. After an exception of the body
-///           the states of sequences whose loops had ended are final, the others initial.
+/// Errors    before the first write: shape_error, overlap_error. After an exception of the body the states
+///           of a sequence are final if its loop had ended at least 16 iterations before, else final or
+///           initial.
 /// Order     any order of sequences. The body must not depend on other sequences: it is called as a const
 ///           callable, also for lanes that have ended or have none, whose results are dropped.
 /// Cost      every 16th iteration lanes take other sequences, so that those of short loops do not wait for

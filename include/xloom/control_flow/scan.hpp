@@ -24,9 +24,9 @@ void run_scan_into(Body& body, std::tuple<States&...> states, Inputs const& inpu
 {
     static constexpr std::string_view op = Op;
     static constexpr bool strided = takes_strided_elements<std::remove_cv_t<Body>>;
-    detail::check_ranks(op, "states", states);
-    detail::check_ranks(op, "scan_inputs", inputs);
-    detail::check_ranks(op, "scan_outputs", outputs);
+    detail::check_extents(op, "states", states);
+    detail::check_extents(op, "scan_inputs", inputs);
+    detail::check_extents(op, "scan_outputs", outputs);
     std::size_t const length = detail::scan_length<LeadingAxis>(op, inputs, outputs, options);
     auto const input_traversals =
         detail::traversals_in_time(inputs, options.scan_input_axes, options.scan_input_directions);
@@ -82,8 +82,8 @@ auto run_scan(std::string_view op, Body& body, State state, Inputs const& inputs
 {
     using stack = stacked_outputs<decltype(Step::scan_outputs), Length>;
 
-    detail::check_ranks(op, "init", detail::leaves(state));
-    detail::check_ranks(op, "scan_inputs", inputs);
+    detail::check_extents(op, "init", detail::leaves(state));
+    detail::check_extents(op, "scan_inputs", inputs);
     std::size_t const length =
         check_scan(op, detail::shapes_of(inputs), leaf_count<decltype(Step::scan_outputs)>, options);
     check_output_axes(op, stack::ranks, options);

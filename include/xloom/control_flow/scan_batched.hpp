@@ -20,8 +20,8 @@ auto run_scan_batched(Body& body, State state, Inputs const& inputs, Lens const&
     static constexpr std::string_view op = "xloom::scan_batched";
     check_count(op, leaf_count<decltype(Step::scan_outputs)>, "scan outputs");
     auto const states = detail::leaves(state);
-    detail::check_ranks(op, "init", states);
-    detail::check_ranks(op, "scan_inputs", inputs);
+    detail::check_extents(op, "init", states);
+    detail::check_extents(op, "scan_inputs", inputs);
     batch_rows const rows(op, sequence_lens,
         check_scan_batched(op, "init", detail::shapes_of(states), detail::shapes_of(inputs), options));
     auto const traversals =
@@ -35,9 +35,9 @@ void run_scan_batched_into(Body& body, std::tuple<States&...> states, Inputs con
     Policy const& policy)
 {
     static constexpr std::string_view op = "xloom::scan_batched_into";
-    detail::check_ranks(op, "states", states);
-    detail::check_ranks(op, "scan_inputs", inputs);
-    detail::check_ranks(op, "scan_outputs", outputs);
+    detail::check_extents(op, "states", states);
+    detail::check_extents(op, "scan_inputs", inputs);
+    detail::check_extents(op, "scan_outputs", outputs);
     batch_extent const extent =
         check_scan_batched(op, "states", detail::shapes_of(states), detail::shapes_of(inputs), options);
     check_batch_outputs(op, detail::shapes_of(outputs), extent);

@@ -24,7 +24,7 @@ auto run_scan_lanes(Body const& body, State state, Inputs const& inputs, Lens co
     static constexpr std::string_view op = "xloom::scan_lanes";
     check_count(op, leaf_count<decltype(Step::scan_outputs)>, "scan outputs");
     auto const states = detail::leaves(state);
-    detail::check_ranks(op, "scan_inputs", inputs);
+    detail::check_extents(op, "scan_inputs", inputs);
     auto const [extent, batch] = detail::check_scan_lanes(
         op, {"init", detail::shapes_of(states), detail::shapes_of(inputs), {}}, options);
     batch_rows const rows(op, sequence_lens, extent);
@@ -45,8 +45,8 @@ void run_scan_lanes_into(Body const& body, std::tuple<States&...> states, Inputs
     Policy const& policy)
 {
     static constexpr std::string_view op = "xloom::scan_lanes_into";
-    detail::check_ranks(op, "scan_inputs", inputs);
-    detail::check_ranks(op, "scan_outputs", outputs);
+    detail::check_extents(op, "scan_inputs", inputs);
+    detail::check_extents(op, "scan_outputs", outputs);
     auto const [extent, batch] = detail::check_scan_lanes(op,
         {"states", detail::shapes_of(states), detail::shapes_of(inputs), detail::shapes_of(outputs)},
         options);

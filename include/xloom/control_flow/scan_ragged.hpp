@@ -104,8 +104,8 @@ auto run_scan_ragged(
 {
     static constexpr std::string_view op = "xloom::scan_ragged";
     auto const states = detail::leaves(state);
-    detail::check_ranks(op, "init", states);
-    detail::check_ranks(op, "scan_inputs", inputs);
+    detail::check_extents(op, "init", states);
+    detail::check_extents(op, "scan_inputs", inputs);
     ragged_rows const rows(op, row_splits,
         check_scan(op, detail::shapes_of(inputs), leaf_count<decltype(Step::scan_outputs)>, {}));
     check_segment_states(op, "init", detail::shapes_of(states), rows.size());
@@ -118,9 +118,9 @@ void run_scan_ragged_into(Body& body, std::tuple<States&...> states, Inputs cons
     Splits const& row_splits, std::tuple<Outputs&...> outputs, Policy const& policy)
 {
     static constexpr std::string_view op = "xloom::scan_ragged_into";
-    detail::check_ranks(op, "states", states);
-    detail::check_ranks(op, "scan_inputs", inputs);
-    detail::check_ranks(op, "scan_outputs", outputs);
+    detail::check_extents(op, "states", states);
+    detail::check_extents(op, "scan_inputs", inputs);
+    detail::check_extents(op, "scan_outputs", outputs);
     ragged_rows const rows(op, row_splits, detail::scan_length<true>(op, inputs, outputs, {}));
     check_segment_states(op, "states", detail::shapes_of(states), rows.size());
     row_scan_traversals const traversals{

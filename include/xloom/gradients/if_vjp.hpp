@@ -94,7 +94,7 @@ public:
         auto const operands = detail::const_leaves(detail::leaves(operands_));
         Result result = cond_ ? Result(detail::call_body(then_branch_, operands))
                               : Result(detail::call_body(else_branch_, operands));
-        detail::check_ranks(op, "result", detail::leaves(result));
+        detail::check_extents(op, "result", detail::leaves(result));
         auto const shapes = detail::shapes_of(detail::leaves(result));
         result_shapes_.assign(shapes.begin(), shapes.end());
         has_run_ = true;
@@ -117,7 +117,7 @@ public:
         using else_call = branch_vjp_call<bare<decltype(else_vjp)>, Operands, ct_values>;
         if constexpr (satisfied<one_of_each_result<Result, ct_values>, are_branch_vjps<then_call, else_call>,
                           writes_by_reference<then_call, else_call>>()) {
-            detail::check_ranks(op, "ct_result", cts);
+            detail::check_extents(op, "ct_result", cts);
             detail::check_cotangents(op, "ct_result", detail::shapes_of(cts), "result", result_shapes_);
             if (cond_)
                 detail::call_body(then_vjp, operands, cts, detail::leaves(ct_operands));

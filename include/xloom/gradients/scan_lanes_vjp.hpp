@@ -307,7 +307,7 @@ void scan_lanes_vjp(Body const& body, BodyVjp const& body_vjp, State state, Inpu
     static constexpr std::string_view op = "xloom::scan_lanes_vjp";
     auto const states = detail::leaves(state);
     auto const shapes = detail::shapes_of(states);
-    detail::check_ranks(op, "scan_inputs", inputs);
+    detail::check_extents(op, "scan_inputs", inputs);
     lane_extent const checked = detail::check_scan_lanes(op,
         {"init", shapes, detail::shapes_of(inputs), detail::shapes_of(ct_outputs), "scan_inputs",
             "ct_outputs"},

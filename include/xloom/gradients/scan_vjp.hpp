@@ -68,7 +68,7 @@ void scan_forward_into(Body& body, States&& states, Inputs const& scan_inputs, P
         inputs const evaluated = detail::evaluated_inputs(scan_inputs);
         auto const parameters = detail::const_leaves(detail::leaves(params));
         auto& record = detail::record_of(residuals);
-        detail::check_ranks(op, "scan_inputs", evaluated);
+        detail::check_extents(op, "scan_inputs", evaluated);
         record.states.start(op, check_scan(op, detail::shapes_of(evaluated), leaf_count<Outputs>, options),
             /*is_exact*/ true);
         auto recorded =
@@ -140,7 +140,7 @@ public:
         auto const inputs = detail::const_leaves(detail::leaves(inputs_));
         auto const params = detail::const_leaves(detail::leaves(params_));
         auto& record = detail::record_of(residuals_);
-        detail::check_ranks(op, "scan_inputs", inputs);
+        detail::check_extents(op, "scan_inputs", inputs);
         record.states.start(op,
             check_scan(op, detail::shapes_of(inputs), leaf_count<decltype(Step::scan_outputs)>, options_),
             true);

@@ -22,11 +22,17 @@ struct traversal {
     bool reverse = false;
 };
 
-/// True if both are the same tensor, or views of the same items in the same order.
+/// True if both are the same tensor, or views of the same items in the same order. Containers differ in the
+/// stride of an axis of length 1, which no item depends on.
 constexpr bool is_same_memory(memory_block const& a, memory_block const& b)
 {
-    return a.address == b.address && a.item_bytes == b.item_bytes && a.layout.dims == b.layout.dims &&
-           a.layout.strides == b.layout.strides;
+    shape const& dims = a.layout.dims;
+    if (a.address != b.address || a.item_bytes != b.item_bytes || dims != b.layout.dims)
+        return false;
+    for (std::size_t axis = 0; axis < dims.size(); ++axis)
+        if (dims[axis] != 1 && a.layout.strides[axis] != b.layout.strides[axis])
+            return false;
+    return true;
 }
 
 /// The name of an operand in error texts and its memory, which must outlive it. An operand that is written

@@ -13,13 +13,13 @@
 
 namespace xloom::inline XLOOM_ABI::detail {
 
-/// Requires that the size in bytes of a tensor of Ts is representable in std::ptrdiff_t.
+/// Requires that the size in bytes of a tensor of Ts, and its strides, are representable in std::ptrdiff_t.
 ///
 /// Errors    shape_error
 template <class T>
 constexpr void check_fits_in_memory(shape const& dims)
 {
-    if (!is_countable(dims, sizeof(T)))
+    if (!has_strides(dims, sizeof(T)))
         fail<shape_error>("xloom: the buffers of an operator must fit in memory, but its sizes need more "
                           "bytes than std::ptrdiff_t can count. Choose smaller sizes.");
 }

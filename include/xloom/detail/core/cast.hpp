@@ -99,11 +99,16 @@ constexpr To cast(From value, [[maybe_unused]] cast_options options = {}) noexce
 
 namespace xloom::inline XLOOM_ABI::detail {
 
+/// The number behind the largest one of an integer type.
+template <std::integral Int, std::floating_point Float>
+inline constexpr Float range_end =
+    Float{2} * static_cast<Float>(std::uintmax_t{1} << (std::numeric_limits<Int>::digits - 1));
+
 /// True if a floating-point number, truncated, is in the range of an integer type.
 template <std::integral Int, std::floating_point Float>
 bool is_in_range(Float value)
 {
-    Float const end = std::ldexp(Float{1}, std::numeric_limits<Int>::digits);
+    constexpr Float end = range_end<Int, Float>;
     return value < end && value >= (std::is_signed_v<Int> ? -end : Float{0});
 }
 

@@ -165,15 +165,15 @@ constexpr void check_result_size(std::string_view op, std::string_view result, s
 }
 
 /// Requires that the size in bytes of an operand, which may be a view that repeats items, is representable.
-/// Returns its shape.
+/// Returns its shape. `i` is the operand's index if there are several of that name.
 ///
 /// Errors    shape_error
-constexpr shape const& check_operand_size(
-    std::string_view op, std::string_view operand, shape const& dims, std::size_t item_bytes)
+constexpr shape const& check_operand_size(std::string_view op, std::string_view operand, shape const& dims,
+    std::size_t item_bytes, std::optional<std::size_t> i = {})
 {
     if (!is_countable(dims, item_bytes))
-        fail<shape_error>(op, ": the size of an operand must fit in memory, but ", operand, " has the shape ",
-            dims, ". Reduce a dimension.");
+        fail<shape_error>(op, ": the size of an operand must fit in memory, but ", operand,
+            i ? concat("[", *i, "]") : std::string(), " has the shape ", dims, ". Reduce a dimension.");
     return dims;
 }
 

@@ -111,12 +111,14 @@ auto pow(X const& x, Y const& y)
     return detail::by_batches(
         [](auto const& a, auto const& b) { return kernel::lane_pow(a, b); }, result(x), result(y));
 }
-/// As above, of numbers.
-template <lane_item T>
-    requires std::floating_point<T>
-T pow(T x, std::type_identity_t<T> y)
+/// As above, of numbers, in their common type.
+template <class X, class Y>
+    requires(std::is_arithmetic_v<X> && std::is_arithmetic_v<Y> && lane_item<std::common_type_t<X, Y>> &&
+             std::floating_point<std::common_type_t<X, Y>>)
+std::common_type_t<X, Y> pow(X x, Y y)
 {
-    return kernel::lane_pow(x, y);
+    using T = std::common_type_t<X, Y>;
+    return kernel::lane_pow(static_cast<T>(x), static_cast<T>(y));
 }
 
 } // namespace xloom::inline XLOOM_ABI

@@ -9,6 +9,7 @@
 #include <type_traits>
 #include <utility>
 
+#include <xloom/detail/core/cast.hpp>
 #include <xloom/detail/core/compiler.hpp>
 #include <xloom/detail/core/reduction.hpp>
 #include <xloom/detail/core/requirement.hpp>
@@ -72,12 +73,38 @@ struct number_beside_lanes {
     }
 };
 
-/// Returns -a of signed integers, which wraps around.
+/// Vectors of Ts, of unsigned numbers where T is an integer: their arithmetic wraps around. Lanes that have
+/// ended, or have no sequence, compute too.
+template <class T>
+struct wrapping {
+    using type = kernel::lanes_t<T>;
+};
 template <std::signed_integral T>
+struct wrapping<T> {
+    using type = kernel::lanes_t<std::make_unsigned_t<T>>;
+};
+template <class T>
+using wrapping_t = typename wrapping<T>::type;
+
+/// Returns -a, which wraps around.
+template <class T>
 XLOOM_ALWAYS_INLINE inline kernel::lanes_t<T> negated(kernel::lanes_t<T> const& a)
 {
-    using wrapping = kernel::lanes_t<std::make_unsigned_t<T>>;
-    return (kernel::lanes_t<T>)(0 - (wrapping)a);
+    return (kernel::lanes_t<T>)(-(wrapping_t<T>)a);
+}
+
+/// Returns the numbers that have a To; of floating-point numbers out of the range of an integer type 0.
+template <class To, class From>
+XLOOM_ALWAYS_INLINE inline kernel::lanes_t<From> convertible(kernel::lanes_t<From> const& x)
+{
+    if constexpr (std::integral<To> && std::floating_point<From>) {
+        auto const zero = kernel::broadcast(From{0}), end = kernel::broadcast(range_end<To, From>);
+        auto const least = std::is_signed_v<To> ? -end : zero;
+        auto const below = x < end ? x : zero;
+        return below >= least ? below : zero;
+    } else {
+        return x;
+    }
 }
 
 /// Returns a / b or a % b of integers, and never traps: lanes that have ended, or have no sequence, divide
@@ -192,18 +219,20 @@ public:
         if constexpr (detail::number_beside_lanes<Number, T>::holds())
             *this = made([&](std::size_t) { return kernel::broadcast(static_cast<T>(x)); });
     }
-    /// Converts each number as static_cast does.
+    /// Converts each number as static_cast does; a floating-point number out of an integer's range to 0.
     template <class From>
     XLOOM_ALWAYS_INLINE explicit lanes(lanes<From, N> const& from)
     {
         if constexpr (sizeof(From) == sizeof(T) && kernel::has_lanes<T>) {
-            *this = made([&](std::size_t i) { return __builtin_convertvector(from[i], part); });
+            *this = made([&](std::size_t i) {
+                return __builtin_convertvector(detail::convertible<T, From>(from[i]), part);
+            });
         } else {
             From items[N];
             T converted[N];
             from.store(items);
             for (std::size_t i = 0; i < N; ++i)
-                converted[i] = static_cast<T>(items[i]);
+                converted[i] = detail::defined_cast<T>(items[i]);
             *this = load(converted);
         }
     }
@@ -232,11 +261,11 @@ public:
 
     XLOOM_ALWAYS_INLINE friend lanes operator+(lanes const& a, lanes const& b)
     {
-        return made([&](std::size_t i) { return a[i] + b[i]; });
+        return made([&](std::size_t i) { return (part)((wrapping)a[i] + (wrapping)b[i]); });
     }
     XLOOM_ALWAYS_INLINE friend lanes operator-(lanes const& a, lanes const& b)
     {
-        return made([&](std::size_t i) { return a[i] - b[i]; });
+        return made([&](std::size_t i) { return (part)((wrapping)a[i] - (wrapping)b[i]); });
     }
     XLOOM_ALWAYS_INLINE friend lanes operator*(lanes const& a, lanes const& b)
     {
@@ -244,7 +273,7 @@ public:
             if constexpr (std::floating_point<T>)
                 return detail::rounded_product(a[i], b[i]);
             else
-                return a[i] * b[i];
+                return (part)((wrapping)a[i] * (wrapping)b[i]);
         });
     }
     XLOOM_ALWAYS_INLINE friend lanes operator/(lanes const& a, lanes const& b)
@@ -258,7 +287,7 @@ public:
     }
     XLOOM_ALWAYS_INLINE friend lanes operator-(lanes const& a)
     {
-        return made([&](std::size_t i) { return -a[i]; });
+        return made([&](std::size_t i) { return detail::negated<T>(a[i]); });
     }
     XLOOM_ALWAYS_INLINE friend lanes operator+(lanes const& a) { return a; }
 
@@ -299,6 +328,8 @@ public:
     }
 
 private:
+    using wrapping = detail::wrapping_t<T>;
+
     part parts_[parts]{};
 };
 
@@ -345,11 +376,12 @@ XLOOM_ALWAYS_INLINE inline lanes<T, N> select(lane_mask<Bytes, N> const& conditi
 {
     return select(condition, lanes<T, N>(a), lanes<T, N>(b));
 }
-/// As above, of numbers or of lanes that one condition chooses.
-template <class T>
-constexpr T select(bool condition, T const& a, std::type_identity_t<T> const& b)
+/// As above, of numbers or of lanes that one condition chooses, in their common type.
+template <class A, class B>
+constexpr std::common_type_t<A, B> select(bool condition, A const& a, B const& b)
 {
-    return condition ? a : b;
+    using result = std::common_type_t<A, B>;
+    return condition ? static_cast<result>(a) : static_cast<result>(b);
 }
 
 /// Returns |x|, without the sign of -0 and NaN.
@@ -389,19 +421,23 @@ XLOOM_ALWAYS_INLINE inline auto(max)(A const& a, B const& b)
     result const first = a, second = b;
     return select(first < second, second, first);
 }
-/// As above, of numbers.
-template <class T>
-    requires(!detail::is_lanes<T>)
-constexpr T(min)(T const& a, std::type_identity_t<T> const& b)
+/// As above, of numbers, in their common type.
+template <class A, class B>
+    requires(!detail::is_lanes<A> && !detail::is_lanes<B>)
+constexpr std::common_type_t<A, B>(min)(A const& a, B const& b)
 {
-    return b < a ? b : a;
+    auto const first = static_cast<std::common_type_t<A, B>>(a);
+    auto const second = static_cast<std::common_type_t<A, B>>(b);
+    return second < first ? second : first;
 }
-/// As above, of numbers.
-template <class T>
-    requires(!detail::is_lanes<T>)
-constexpr T(max)(T const& a, std::type_identity_t<T> const& b)
+/// As above, of numbers, in their common type.
+template <class A, class B>
+    requires(!detail::is_lanes<A> && !detail::is_lanes<B>)
+constexpr std::common_type_t<A, B>(max)(A const& a, B const& b)
 {
-    return a < b ? b : a;
+    auto const first = static_cast<std::common_type_t<A, B>>(a);
+    auto const second = static_cast<std::common_type_t<A, B>>(b);
+    return first < second ? second : first;
 }
 
 } // namespace xloom::inline XLOOM_ABI

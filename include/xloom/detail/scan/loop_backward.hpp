@@ -52,7 +52,7 @@ void check_loop_cotangents(std::string_view op, loop_record<State> const& record
     CtOutputs const& ct_outputs)
 {
     check_finished(op, record.states.is_finished());
-    detail::check_ranks(op, "ct_outputs", ct_outputs);
+    detail::check_extents(op, "ct_outputs", ct_outputs);
     check_cotangents(op, "ct_outputs", detail::shapes_of(ct_outputs), "scan_outputs", record.output_shapes);
     check_optional_cotangents(op, "ct_states", detail::shapes_if_tensors(op, "ct_states", ct_states),
         "states", record.state_shapes);
@@ -65,8 +65,8 @@ void check_loop_gradients(std::string_view op, loop_record<State> const& record,
 {
     check_optional_cotangents(
         op, "ct_init", detail::shapes_if_tensors(op, "ct_init", ct_init), "init", record.initial_shapes);
-    detail::check_ranks(op, "params", params);
-    detail::check_ranks(op, "ct_params", ct_params);
+    detail::check_extents(op, "params", params);
+    detail::check_extents(op, "ct_params", ct_params);
     check_cotangents(op, "ct_params", detail::shapes_of(ct_params), "params", detail::shapes_of(params));
     auto const of_init = detail::traversals_of(ct_init);
     auto const of_params = detail::traversals_of(ct_params);

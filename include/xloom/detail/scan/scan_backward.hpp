@@ -85,13 +85,13 @@ void check_scan_backward(
     std::string_view op, Record const& record, Operands const& operands, scan_options const& options)
 {
     auto const& [inputs, params, ct_states, ct_outputs, ct_init, ct_inputs, ct_params] = operands;
-    detail::check_ranks(op, "scan_inputs", inputs);
-    detail::check_ranks(op, "params", params);
-    detail::check_ranks(op, "ct_states", ct_states);
-    detail::check_ranks(op, "ct_outputs", ct_outputs);
-    detail::check_ranks(op, "ct_init", ct_init);
-    detail::check_ranks(op, "ct_scan_inputs", ct_inputs);
-    detail::check_ranks(op, "ct_params", ct_params);
+    detail::check_extents(op, "scan_inputs", inputs);
+    detail::check_extents(op, "params", params);
+    detail::check_extents(op, "ct_states", ct_states);
+    detail::check_extents(op, "ct_outputs", ct_outputs);
+    detail::check_extents(op, "ct_init", ct_init);
+    detail::check_extents(op, "ct_scan_inputs", ct_inputs);
+    detail::check_extents(op, "ct_params", ct_params);
     check_finished(op, record.states.is_finished());
     auto const input_shapes = detail::shapes_of(inputs);
     std::size_t const length = check_scan(op, input_shapes, record.output_shapes.size(), options);

@@ -65,7 +65,9 @@ struct enable_tensor<T> {
     template <class U>
     static auto data(U& tensor)
     {
-        return tensor.data() + static_cast<std::ptrdiff_t>(tensor.data_offset()); // wraps if it is negative
+        auto* const first = tensor.data();
+        auto const offset = static_cast<std::ptrdiff_t>(tensor.data_offset()); // wraps if it is negative
+        return first == nullptr ? first : first + offset;
     }
     static auto const& shape(T const& tensor) { return tensor.shape(); }
     static auto const& strides(T const& tensor) { return tensor.strides(); }

@@ -88,8 +88,23 @@ struct owned<std::tuple<Ts...>> {
     using type = std::tuple<owned_t<Ts>...>;
 };
 
-/// Requires that the items of lazy expressions among the values fit in memory. More axes than max_rank are
-/// for check_rank to report.
+/// Requires that a copy of a tensor or lazy expression fits in memory: a view may repeat items. More axes than
+/// max_rank are for check_rank to report.
+///
+/// Errors    shape_error
+template <class X>
+void check_copied_size([[maybe_unused]] X const& value)
+{
+    if constexpr (lazy<X>) {
+        if (value.dimension() <= max_rank)
+            check_fits_in_memory<item_t<X>>(shape(value.shape().begin(), value.shape().end()));
+    } else if constexpr (tensor<X> && !is_always_row_major<X>) {
+        if (detail::rank_of(value) <= max_rank)
+            check_fits_in_memory<item_t<X>>(detail::shape_of(value));
+    }
+}
+
+/// Requires that the items of lazy expressions among the values fit in memory.
 ///
 /// Errors    shape_error
 template <class Operands>
@@ -97,20 +112,20 @@ void check_evaluated_sizes(Operands const& operands)
 {
     detail::for_each_leaf(detail::leaves(operands), []<class X>(auto, [[maybe_unused]] X const& value) {
         if constexpr (lazy<X>)
-            if (value.dimension() <= max_rank)
-                check_fits_in_memory<item_t<X>>(shape(value.shape().begin(), value.shape().end()));
+            check_copied_size(value);
     });
 }
 
 /// Returns a value that owns its items, or a std::tuple of such values: `value`, moved if it is an rvalue, or
 /// a copy of what a view refers to.
 ///
-/// Errors    shape_error: the items of a lazy expression do not fit in memory.
+/// Errors    shape_error: the items of a lazy expression, or of a view that repeats them, do not fit in
+///           memory.
 template <class T>
 owned_t<T> to_owned(T&& value)
 {
     using result_type = owned_t<T>;
-    detail::check_evaluated_sizes(value);
+    detail::for_each_leaf(detail::leaves(value), [](auto, auto const& each) { check_copied_size(each); });
     if constexpr (std::is_constructible_v<result_type, T>) {
         return result_type(std::forward<T>(value));
     } else if constexpr (is_tuple<bare<T>>) {

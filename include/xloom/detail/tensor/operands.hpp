@@ -41,17 +41,37 @@ inline constexpr bool may_exceed_max_rank = lazy<X>;
 template <tensor X>
 inline constexpr bool may_exceed_max_rank<X> = (enable_tensor<bare<X>>::rank > max_rank); // or dynamic_rank
 
-/// Requires that every operand, a tensor or a scalar, has a rank of at most max_rank. Costs nothing in a loop
-/// whose types show it.
-template <class... Xs>
-void check_ranks(std::string_view op, std::string_view name, std::tuple<Xs...> const& operands)
+/// True unless the type of an operand shows that its items are as many as its memory holds.
+template <class X>
+inline constexpr bool may_repeat_items = tensor<X> && !is_always_row_major<bare<X>>;
+
+/// Requires that operand i of a name, a tensor or a scalar, has a rank of at most max_rank and a
+/// representable size.
+template <class X>
+void check_extent(std::string_view op, std::string_view name, std::size_t i, X const& operand)
 {
-    if constexpr ((may_exceed_max_rank<bare<Xs>> || ...))
-        detail::for_each_leaf(operands,
-            [&](auto i, auto const& operand) { check_rank(op, name, detail::rank_of(operand), i); });
+    check_rank(op, name, detail::rank_of(operand), i);
+    if constexpr (may_repeat_items<X>)
+        check_operand_size(op, name, detail::shape_of(operand), sizeof(item_t<X>), i);
 }
 
-/// As above, of operands that have names of their own.
+/// Requires that every operand, a tensor or a scalar, has a rank of at most max_rank and a representable
+/// size. Costs nothing in a loop whose types show it.
+template <class... Xs>
+void check_extents(std::string_view op, std::string_view name, std::tuple<Xs...> const& operands)
+{
+    if constexpr (((may_exceed_max_rank<bare<Xs>> || may_repeat_items<bare<Xs>>) || ...))
+        detail::for_each_leaf(
+            operands, [&](auto i, auto const& operand) { detail::check_extent(op, name, i, operand); });
+}
+template <class X>
+void check_extents(std::string_view op, std::string_view name, std::vector<X> const& operands)
+{
+    for (std::size_t i = 0; i < operands.size(); ++i)
+        detail::check_extent(op, name, i, operands[i]);
+}
+
+/// Requires that operands that have names of their own have a rank of at most max_rank.
 template <class... Xs>
 void check_named_ranks(std::string_view op, std::array<std::string_view, sizeof...(Xs)> const& names,
     std::tuple<Xs...> const& operands)
@@ -59,13 +79,6 @@ void check_named_ranks(std::string_view op, std::array<std::string_view, sizeof.
     if constexpr ((may_exceed_max_rank<bare<Xs>> || ...))
         detail::for_each_leaf(operands,
             [&](auto i, auto const& operand) { check_rank(op, names[i], detail::rank_of(operand)); });
-}
-
-template <class X>
-void check_ranks(std::string_view op, std::string_view name, std::vector<X> const& operands)
-{
-    for (std::size_t i = 0; i < operands.size(); ++i)
-        check_rank(op, name, detail::rank_of(operands[i]), i);
 }
 
 template <class... Xs>
