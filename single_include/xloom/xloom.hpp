@@ -529,7 +529,8 @@ template <execution_policy Policy>
 std::size_t parts_for(
     Policy const& policy, std::size_t items, std::size_t least = tuning::elements_per_thread)
 {
-    return std::max<std::size_t>(std::min<std::size_t>(items / least, policy.concurrency()), 1);
+    return std::clamp<std::size_t>(
+        static_cast<std::size_t>(policy.concurrency()), 1, std::max<std::size_t>(items / least, 1));
 }
 
 /// Calls f(begin, end) for parts of `count` items, each of `size` elements, on the threads of a policy.
@@ -682,11 +683,16 @@ constexpr auto& first_of_kind(Otherwise& otherwise, First& first, Rest&... rest)
         return detail::first_of_kind<Kind>(otherwise, rest...);
 }
 
-/// Returns the policy of an environment; serial if there is none.
+/// Returns the policy of an environment, by a policy_ref if it may have threads: they compute with subnormal
+/// numbers as the caller's does. Serial if there is none.
 template <class... Env>
-constexpr auto const& policy_of(Env const&... env) noexcept
+constexpr decltype(auto) policy_of(Env const&... env)
 {
-    return detail::first_of_kind<a_policy>(serial, env...);
+    auto const& policy = detail::first_of_kind<a_policy>(serial, env...);
+    if constexpr (has_threads<std::remove_cvref_t<decltype(policy)>>)
+        return policy_ref(policy);
+    else
+        return (policy);
 }
 
 /// Returns a pointer to the workspace of an environment; a null pointer if there is none.

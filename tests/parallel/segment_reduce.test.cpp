@@ -348,4 +348,38 @@ TEST_CASE("empty segments only, of rows of any width")
     CHECK(b(0, 0) == 6);
 }
 
+namespace {
+
+/// Runs parts as threads do that were started when subnormal numbers were none.
+class early_threads {
+public:
+    int concurrency() const { return 4; }
+    template <class F>
+    void for_each(std::size_t parts, F const& f) const
+    {
+        xloom::detail::subnormal_mode<> const early(mode_);
+        for (std::size_t part = 0; part < parts; ++part)
+            f(part);
+    }
+
+private:
+    xloom::detail::float_control_t mode_ = xloom::detail::float_control();
+};
+
+} // namespace
+
+TEST_CASE("threads that were started early compute with subnormal numbers as the caller does")
+{
+    early_threads const policy;
+    xt::xtensor<float, 1> const x = 1e-42f * xt::ones<float>({1 << 17});
+    splits_tensor const halves = {0, 1 << 16, 1 << 17};
+    auto const add = [](float a, float b) { return a + b; };
+    CHECK(xloom::segment_reduce(add, x, halves, policy)(1) > 0);
+    xloom::flush_subnormals const flushing;
+    auto const one = xloom::segment_reduce(add, x, halves),
+               several = xloom::segment_reduce(add, x, halves, policy);
+    CHECK(one == several);
+    CHECK((!xloom::flush_subnormals::is_supported || several(1) == 0));
+}
+
 } // namespace segment_reduce_test

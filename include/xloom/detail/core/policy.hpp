@@ -129,7 +129,8 @@ template <execution_policy Policy>
 std::size_t parts_for(
     Policy const& policy, std::size_t items, std::size_t least = tuning::elements_per_thread)
 {
-    return std::max<std::size_t>(std::min<std::size_t>(items / least, policy.concurrency()), 1);
+    return std::clamp<std::size_t>(
+        static_cast<std::size_t>(policy.concurrency()), 1, std::max<std::size_t>(items / least, 1));
 }
 
 /// Calls f(begin, end) for parts of `count` items, each of `size` elements, on the threads of a policy.

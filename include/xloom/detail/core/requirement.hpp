@@ -156,11 +156,16 @@ constexpr auto& first_of_kind(Otherwise& otherwise, First& first, Rest&... rest)
         return detail::first_of_kind<Kind>(otherwise, rest...);
 }
 
-/// Returns the policy of an environment; serial if there is none.
+/// Returns the policy of an environment, by a policy_ref if it may have threads: they compute with subnormal
+/// numbers as the caller's does. Serial if there is none.
 template <class... Env>
-constexpr auto const& policy_of(Env const&... env) noexcept
+constexpr decltype(auto) policy_of(Env const&... env)
 {
-    return detail::first_of_kind<a_policy>(serial, env...);
+    auto const& policy = detail::first_of_kind<a_policy>(serial, env...);
+    if constexpr (has_threads<std::remove_cvref_t<decltype(policy)>>)
+        return policy_ref(policy);
+    else
+        return (policy);
 }
 
 /// Returns a pointer to the workspace of an environment; a null pointer if there is none.
