@@ -140,8 +140,9 @@ void check_types(block const& of)
 {
     for (node const& each : of.nodes) {
         onnx::NodeProto const& proto = *each.step->node;
-        onnx::OpSchema const* const schema = onnx::OpSchemaRegistry::Schema(proto.op_type(),
-            static_cast<int>(each.opset()), proto.domain() == "ai.onnx" ? "" : proto.domain());
+        onnx::OpSchema const* const schema =
+            onnx::OpSchemaRegistry::Schema(proto.op_type(), static_cast<int>(each.opset()),
+                proto.domain() == runner::own_domain ? "" : runner::plain_domain(proto.domain()));
         if (each.name == "com.microsoft.AttnLSTM" || each.name == "xloom.QuantizedLSTM")
             check_recurrent(each);
         else if (schema != nullptr)

@@ -220,6 +220,26 @@ TEST_CASE("a body's names do not take a call's values")
           floats{2, 4});
 }
 
+TEST_CASE("an output that is an input takes no function's place, and needs no opset")
+{
+    auto const with_identity = [](std::string const& rest, std::string const& nodes) {
+        return model_with("<domain: \"\", opset_import: [\"\" : 18]> Identity " + rest +
+                              function_of("f (a) => (a) { c = Neg(a) }"),
+            nodes);
+    };
+    CHECK(result_of(with_identity("(a) => (a) { c = Neg(a) }", "y = Identity(x)")) == floats{1, -2});
+    CHECK(result_of(with_identity("(a) => (b) { b = Neg(a) }", "y = own.f(x)")) == floats{1, -2});
+    onnx::ModelProto without =
+        model_with(function_of("f (a) => (a) { c = own.g(a) }") + function_of("g (a) => (b) { b = Neg(a) }"),
+            "y = own.f(x)");
+    for (onnx::FunctionProto& function : *without.mutable_functions())
+        function.mutable_opset_import(0)->set_domain(function.name() == "f" ? "own" : "");
+    CHECK(result_of(without) == floats{1, -2});
+    without.mutable_functions(1)->set_domain("xloom");
+    CHECK(complaint_about(without) ==
+          "the model's function 'g' is in the domain 'xloom', which is the runner's");
+}
+
 TEST_CASE("each function has the opsets that it imports")
 {
     // Softmax of opset 11 flattens what is behind its axis, 1.

@@ -168,6 +168,7 @@ private:
     static void add_identity(node_list& nodes, std::string const& from, std::string const& to)
     {
         onnx::NodeProto& copy = *nodes.Add();
+        copy.set_domain(own_domain);
         copy.set_op_type("Identity");
         copy.add_input(from);
         copy.add_output(to);
@@ -217,14 +218,19 @@ private:
 
 function_table::function_table(onnx::ModelProto const& model) : names_(model.graph())
 {
-    for (onnx::FunctionProto const& proto : model.functions())
+    for (onnx::FunctionProto const& proto : model.functions()) {
+        if (proto.domain() == own_domain)
+            throw runner_error(
+                fmt::format("the model's function {} is in the domain {}, which is the runner's",
+                    in_quotes(proto.name()), in_quotes(own_domain)));
         if (!functions_.emplace(name_of(proto), function{proto, defaults_of(proto)}).second)
             throw runner_error("the model has two functions " + in_quotes(name_of(proto)));
+    }
 }
 
 function const* function_table::find(onnx::NodeProto const& node) const
 {
-    if (functions_.empty())
+    if (functions_.empty() || node.domain() == own_domain)
         return nullptr;
     auto const found = functions_.find(name_of(node));
     return found == functions_.end() ? nullptr : &found->second;

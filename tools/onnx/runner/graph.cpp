@@ -24,7 +24,9 @@ constexpr std::size_t deepest = 32;
 
 std::int64_t opset_of(onnx::NodeProto const& node, opsets const& versions)
 {
-    std::string const domain = node.domain() == "ai.onnx" ? "" : node.domain();
+    if (node.domain() == own_domain)
+        return newest_opset;
+    std::string const domain = plain_domain(node.domain());
     auto const found = versions.find(domain);
     if (found == versions.end())
         throw runner_error(

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "fold_batch_normalization.hpp"
+#include "operators.hpp"
 #include "proto.hpp"
 #include "rewrite_quantized.hpp"
 #include "sort_nodes.hpp"
@@ -13,9 +14,9 @@ namespace runner {
 namespace {
 
 /// The newest opset that is known of a domain; 0: whatever the model says.
-std::int64_t newest_opset(std::string const& domain)
+std::int64_t newest_opset_of(std::string const& domain)
 {
-    return domain.empty() ? 28 : domain == "com.microsoft" ? 1 : 0;
+    return domain.empty() ? newest_opset : domain == "com.microsoft" ? 1 : 0;
 }
 
 onnx::ModelProto runnable(onnx::ModelProto proto)
@@ -36,10 +37,10 @@ opsets opsets_of(google::protobuf::RepeatedPtrField<onnx::OperatorSetIdProto> co
 {
     opsets versions;
     for (auto const& import : imports) {
-        std::string const domain = import.domain() == "ai.onnx" ? "" : import.domain();
+        std::string const domain = plain_domain(import.domain());
         std::string const name = domain.empty() ? "ai.onnx" : printable(domain, 64);
         std::int64_t const version = import.version();
-        if (std::int64_t const newest = newest_opset(domain);
+        if (std::int64_t const newest = newest_opset_of(domain);
             version < 1 || (newest != 0 && version > newest))
             throw runner_error(
                 fmt::format("the model imports opset {} of {}, which is not known", version, name));

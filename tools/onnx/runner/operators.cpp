@@ -71,9 +71,12 @@ with_operators::with_operators(operator_table const& more) : before_(more_operat
 
 with_operators::~with_operators() { more_operators = before_; }
 
+std::string plain_domain(std::string const& domain) { return domain == "ai.onnx" ? "" : domain; }
+
 std::string full_name(std::string const& domain, std::string const& type)
 {
-    return domain.empty() || domain == "ai.onnx" ? type : domain + "." + type;
+    bool const is_full = plain_domain(domain).empty() || domain == own_domain;
+    return is_full ? type : domain + "." + type;
 }
 
 operation const* find_operation(std::string const& domain, std::string const& type)

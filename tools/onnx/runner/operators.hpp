@@ -62,7 +62,15 @@ private:
     operator_table const* before_;
 };
 
-/// "Add", or "com.microsoft.AttnLSTM"; ONNX's own domain has two names.
+/// The domain of the nodes that a rewriting adds, whose types are full names. No function of a model hides
+/// their operators, and their opset is the newest.
+inline constexpr char own_domain[] = "xloom";
+/// The newest opset of ONNX's own domain that is known.
+inline constexpr std::int64_t newest_opset = 28;
+
+/// Returns a domain's only name: "" is ONNX's own, which models also call "ai.onnx".
+std::string plain_domain(std::string const& domain);
+/// "Add", or "com.microsoft.AttnLSTM".
 std::string full_name(std::string const& domain, std::string const& type);
 /// Returns an operation; null if the operator is not implemented.
 operation const* find_operation(std::string const& domain, std::string const& type);

@@ -8,6 +8,7 @@
 #include "check_node.hpp"
 #include "model.hpp"
 #include "node_bodies.hpp"
+#include "operators.hpp"
 #include "text.hpp"
 #include "unused_names.hpp"
 
@@ -51,8 +52,8 @@ public:
         std::string const W = weights(1, 8), R = weights(2, 10);
         onnx::NodeProto& lstm = *graph_.add_node();
         lstm = node_;
-        lstm.set_domain("xloom");
-        lstm.set_op_type("QuantizedLSTM");
+        lstm.set_domain(own_domain);
+        lstm.set_op_type("xloom.QuantizedLSTM");
         lstm.set_input(1, W);
         lstm.set_input(2, R);
         lstm.mutable_input()->DeleteSubrange(8, 4);
@@ -96,6 +97,7 @@ private:
     std::string add(char const* type, std::initializer_list<std::string> inputs)
     {
         onnx::NodeProto& added = *graph_.add_node();
+        added.set_domain(own_domain);
         added.set_op_type(type);
         for (std::string const& input : inputs)
             added.add_input(input);
@@ -145,14 +147,8 @@ void rewrite(onnx::GraphProto& graph, unused_names& names)
 
 void rewrite_quantized(onnx::ModelProto& model)
 {
-    opsets const versions = opsets_of(model);
-    auto const own = versions.find(""), contributed = versions.find("com.microsoft");
-    if (own == versions.end() || own->second < 7 || contributed == versions.end() ||
-        !has_quantized(model.graph()))
+    if (!opsets_of(model).contains("com.microsoft") || !has_quantized(model.graph()))
         return;
-    auto& import = *model.add_opset_import();
-    import.set_domain("xloom");
-    import.set_version(own->second); // its types are inferred as those of this version of LSTM
     unused_names names(model.graph());
     rewrite(*model.mutable_graph(), names);
 }

@@ -16,7 +16,6 @@ namespace runner {
 ///           uint8; an attribute that the operator has not.
 /// Differs   from ONNX Runtime, which takes the weights as they are, and rounds X and h with one scale for
 ///           all rows.
-/// Requires  an opset of 7 or newer: in models of older ones nothing is replaced.
 void rewrite_quantized(onnx::ModelProto& model);
 
 /// The versions of com.microsoft.DynamicQuantizeLSTM, which no run function computes.
