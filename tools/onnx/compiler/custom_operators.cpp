@@ -71,6 +71,8 @@ void add_custom_operator(custom_operators& all, std::string const& text)
     bool const has_domain = colons != std::string::npos;
     std::string const domain = has_domain ? name.substr(0, colons) : "",
                       type = has_domain ? name.substr(colons + 2) : name;
+    if (domain == runner::own_domain || type.find('.') != std::string::npos)
+        throw runner_error("no node can be that of an operator " + in_quotes(name));
     if (runner::find_operation(domain, type) != nullptr)
         throw runner_error("the operator " + in_quotes(name) + " is there already");
     if (!all.emplace(runner::full_name(domain, type), function).second)

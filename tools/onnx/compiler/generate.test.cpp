@@ -243,6 +243,9 @@ TEST_CASE("custom operators are read from the command line")
             add_custom_operator(all, wrong), doctest::Contains("DOMAIN::NAME=FUNCTION"), runner_error);
     CHECK_THROWS_WITH_AS(add_custom_operator(all, "Add=f"), doctest::Contains("there already"), runner_error);
     CHECK_THROWS_WITH_AS(add_custom_operator(all, "Own=g"), doctest::Contains("twice"), runner_error);
+    for (char const* const unreachable : {"com::example.Filter=f", "xloom::Filter=f"})
+        CHECK_THROWS_WITH_AS(
+            add_custom_operator(all, unreachable), doctest::Contains("no node"), runner_error);
 }
 
 TEST_CASE("a custom operator gets inputs, outputs and attributes in order")

@@ -341,6 +341,24 @@ TEST_CASE("functions of one name that differ in their overload")
     CHECK(result_of(proto) == floats{1, 2});
 }
 
+TEST_CASE("dots in the name of a domain or of a function")
+{
+    onnx::ModelProto proto =
+        model_with(function_of("f (a) => (b) { b = Neg(a) }") + function_of("g (a) => (b) { b = Abs(a) }"),
+            "y = own.f(x)");
+    proto.mutable_functions(0)->set_name("f.g");
+    proto.mutable_functions(1)->set_domain("own.f");
+    onnx::NodeProto& node = *proto.mutable_graph()->mutable_node(0);
+    node.set_op_type("f.g");
+    CHECK(result_of(proto) == floats{-1, 2});
+    proto.mutable_functions()->DeleteSubrange(0, 1);
+    CHECK(complaint_about(proto) == "operator own.f.g is not implemented");
+    node.set_domain("");
+    node.set_op_type("com.microsoft.GatherND");
+    node.add_input("x");
+    CHECK(complaint_about(proto) == "operator com.microsoft.GatherND is not implemented");
+}
+
 TEST_CASE("functions that multiply their nodes, or are very deep, end with an error")
 {
     std::string wide, deep;
@@ -355,6 +373,17 @@ TEST_CASE("functions that multiply their nodes, or are very deep, end with an er
             "f" + std::to_string(i) + " (a) => (b) { b = own.f" + std::to_string(i + 1) + "(a) }");
     CHECK(complaint_about(model_with(deep, "y = own.f0(x)")) ==
           "f0: functions call each other more than 100 deep");
+    onnx::AttributeProto branch;
+    branch.set_name("b");
+    branch.set_type(onnx::AttributeProto::GRAPH);
+    *branch.mutable_g() = graph_of("e () => (float[2] o) { c = Constant<value = bool {1}>() o = own.f(c) }");
+    onnx::ModelProto itself = model_with(
+        function_of("f (c) => (d) { d = If<then_branch: graph = @b, else_branch: graph = @b>(c) }"),
+        "c = Constant<value = bool {1}>() y = own.f(c)");
+    onnx::FunctionProto& function = *itself.mutable_functions(0);
+    function.GetReflection()->MutableUnknownFields(&function)->AddLengthDelimited(
+        11, branch.SerializeAsString()); // its default
+    CHECK(complaint_about(itself) == "f: the function 'own.f' calls itself");
 }
 
 TEST_CASE("items in a file below the model's folder")

@@ -52,23 +52,29 @@ std::unordered_map<std::string, onnx::AttributeProto> defaults_of(onnx::Function
     return defaults;
 }
 
-/// Returns a function's or a call's name, with the overload of ONNX 1.16.
+/// Returns the overload of a function or a call, of ONNX 1.16; empty if there is none.
 template <class Message>
-std::string overloaded(std::string name, Message const& of, int overload)
+std::string overload_of(Message const& of, int field)
 {
-    for (std::string const& entry : entries_of(of, overload))
-        name += entry.empty() ? "" : ":" + entry;
-    return name;
+    auto const entries = entries_of(of, field);
+    return entries.empty() ? "" : entries.back();
 }
 
-std::string name_of(onnx::FunctionProto const& proto)
+function_name name_of(onnx::FunctionProto const& proto)
 {
-    return overloaded(full_name(proto.domain(), proto.name()), proto, 13);
+    return {plain_domain(proto.domain()), proto.name(), overload_of(proto, 13)};
 }
 
-std::string name_of(onnx::NodeProto const& call)
+function_name name_of(onnx::NodeProto const& call)
 {
-    return overloaded(full_name(call.domain(), call.op_type()), call, 8);
+    return {plain_domain(call.domain()), call.op_type(), overload_of(call, 8)};
+}
+
+/// For messages.
+std::string quoted_name(onnx::FunctionProto const& proto)
+{
+    auto const [domain, name, overload] = name_of(proto);
+    return in_quotes(full_name(domain, name) + (overload.empty() ? "" : ":" + overload));
 }
 
 /// Calls f(node) for all nodes of a list and of their bodies.
@@ -224,7 +230,7 @@ function_table::function_table(onnx::ModelProto const& model) : names_(model.gra
                 fmt::format("the model's function {} is in the domain {}, which is the runner's",
                     in_quotes(proto.name()), in_quotes(own_domain)));
         if (!functions_.emplace(name_of(proto), function{proto, defaults_of(proto)}).second)
-            throw runner_error("the model has two functions " + in_quotes(name_of(proto)));
+            throw runner_error("the model has two functions " + quoted_name(proto));
     }
 }
 
@@ -241,14 +247,17 @@ std::size_t function_table::size_of(function const& called, std::unordered_set<f
     if (auto const found = sizes_.find(&called); found != sizes_.end())
         return found->second;
     if (!callers.insert(&called).second)
-        throw runner_error("the function " + in_quotes(name_of(called.proto)) + " calls itself");
+        throw runner_error("the function " + quoted_name(called.proto) + " calls itself");
     if (callers.size() > deepest_call)
         throw runner_error(fmt::format("functions call each other more than {} deep", deepest_call));
     std::size_t nodes = 1;
-    for_each_node(called.proto.node(), [&](onnx::NodeProto const& node) {
+    auto const count = [&](onnx::NodeProto const& node) {
         function const* const next = find(node);
         nodes = std::min(most_nodes + 1, nodes + (next == nullptr ? 1 : size_of(*next, callers)));
-    });
+    };
+    for_each_node(called.proto.node(), count);
+    for (auto const& [name, attribute] : called.defaults)
+        for_each_node(attribute.g().node(), count);
     callers.erase(&called);
     return sizes_[&called] = nodes;
 }

@@ -1,7 +1,9 @@
 #pragma once
 // Functions of a model's own, whose nodes take the place of a call's.
 
+#include <array>
 #include <cstddef>
+#include <map>
 #include <string>
 #include <unordered_map>
 #include <unordered_set>
@@ -12,6 +14,9 @@
 #include "unused_names.hpp"
 
 namespace runner {
+
+/// The domain, "" for ONNX's own, the name and the overload.
+using function_name = std::array<std::string, 3>;
 
 struct function {
     onnx::FunctionProto const& proto;
@@ -42,7 +47,7 @@ private:
     /// Returns the number of nodes that a call becomes, in bodies and by other calls, too.
     std::size_t size_of(function const& called, std::unordered_set<function const*>& callers);
 
-    std::unordered_map<std::string, function> functions_{};
+    std::map<function_name, function> functions_{};
     std::unordered_map<function const*, std::size_t> sizes_{};
     unused_names names_;
     std::size_t nodes_ = 0; ///< of all calls

@@ -81,6 +81,8 @@ std::string full_name(std::string const& domain, std::string const& type)
 
 operation const* find_operation(std::string const& domain, std::string const& type)
 {
+    if (domain != own_domain && type.find('.') != std::string::npos)
+        return nullptr; // another operator's full name
     std::string const name = full_name(domain, type);
     for (operator_table const* const each : {&all_operators(), more_operators})
         if (each != nullptr)
