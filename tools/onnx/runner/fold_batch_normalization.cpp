@@ -5,12 +5,16 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <unordered_set>
 #include <vector>
 
 #include "convert.hpp"
+#include "functions.hpp"
+#include "model.hpp"
 #include "node_bodies.hpp"
+#include "operators.hpp"
 #include "proto.hpp"
 #include "unused_names.hpp"
 
@@ -37,6 +41,11 @@ std::unordered_map<std::string, int> uses_of(onnx::GraphProto const& graph)
     return uses;
 }
 
+bool is_onnx(onnx::NodeProto const& node, std::string_view type)
+{
+    return node.op_type() == type && plain_domain(node.domain()).empty();
+}
+
 /// The tensors of a graph that no run changes, by name.
 std::unordered_map<std::string, onnx::TensorProto const*> constants_of(onnx::GraphProto const& graph)
 {
@@ -46,7 +55,7 @@ std::unordered_map<std::string, onnx::TensorProto const*> constants_of(onnx::Gra
     for (auto const& input : graph.input())
         all.erase(input.name());
     for (auto const& node : graph.node())
-        if (node.op_type() == "Constant" && node.output_size() == 1 && node.attribute_size() == 1 &&
+        if (is_onnx(node, "Constant") && node.output_size() == 1 && node.attribute_size() == 1 &&
             node.attribute(0).name() == "value")
             all.emplace(node.output(0), &node.attribute(0).t());
     return all;
@@ -67,10 +76,9 @@ bool is_inference(onnx::NodeProto const& node, std::int64_t opset)
         auto const* const found = find(node, name);
         return found == nullptr ? otherwise : found->i();
     };
-    bool const has_parameters =
-        node.op_type() == "BatchNormalization" && node.domain().empty() && node.input_size() == 5;
-    return has_parameters && node.output_size() == 1 && integer("training_mode", 0) == 0 &&
-           integer("spatial", 1) == 1 && find(node, "is_test") == nullptr && opset >= 7;
+    return is_onnx(node, "BatchNormalization") && node.input_size() == 5 && node.output_size() == 1 &&
+           integer("training_mode", 0) == 0 && integer("spatial", 1) == 1 &&
+           find(node, "is_test") == nullptr && opset >= 7;
 }
 
 class folder {
@@ -85,15 +93,15 @@ public:
         std::unordered_map<std::string, onnx::NodeProto*> convs; // by output
         std::unordered_set<onnx::NodeProto const*> folded;
         for (onnx::NodeProto& node : *graph_.mutable_node()) {
-            if (node.op_type() == "Conv" && node.domain().empty() && node.output_size() == 1 &&
-                uses.contains(node.output(0)) && uses.at(node.output(0)) == 1)
+            if (is_onnx(node, "Conv") && node.output_size() == 1 && uses.contains(node.output(0)) &&
+                uses.at(node.output(0)) == 1)
                 convs.emplace(node.output(0), &node);
             auto const found = is_inference(node, opset_) ? convs.find(node.input(0)) : convs.end();
             if (found != convs.end() && fold(*found->second, node)) {
                 found->second->set_output(0, node.output(0));
                 folded.insert(&node);
             }
-            for_each_body(node, [&](onnx::GraphProto& body) { fold_batch_normalization(body, opset_); });
+            for_each_body(node, [&](onnx::GraphProto& body) { folder(body, opset_).run(); });
         }
         google::protobuf::RepeatedPtrField<onnx::NodeProto> nodes;
         nodes.Swap(graph_.mutable_node());
@@ -190,6 +198,14 @@ private:
 
 } // namespace
 
-void fold_batch_normalization(onnx::GraphProto& graph, std::int64_t opset) { folder(graph, opset).run(); }
+void fold_batch_normalization(onnx::ModelProto& model)
+{
+    for (char const* const type : {"Conv", "BatchNormalization", "Constant"})
+        if (has_function(model, "", type))
+            return;
+    opsets const versions = opsets_of(model);
+    if (auto const own = versions.find(""); own != versions.end())
+        folder(*model.mutable_graph(), own->second).run();
+}
 
 } // namespace runner

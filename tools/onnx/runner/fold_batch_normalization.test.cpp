@@ -152,6 +152,29 @@ TEST_CASE("a BatchNormalization stays where something else reads the Conv, or a 
     stays(all, "c = Conv(x, w, n) y = BatchNormalization(c, s, t, m, v) n = Neg(b)");
     stays(all + constant("long", "4", {1, 2, 3, 4}),
         "c = Conv(x, w, b) y = BatchNormalization(c, s, long, m, v)");
+    // Functions hide the operators of their names.
+    auto const with_function = [&](std::string const& domain, char const* name, char const* negates) {
+        onnx::GraphProto graph = graph_of(start + ") => (float[] y) { " + all + both + "}");
+        onnx::ModelProto proto = model_of(graph);
+        auto& import = *proto.add_opset_import();
+        import.set_domain(domain.empty() ? "own" : domain);
+        import.set_version(18);
+        onnx::FunctionProto& function = *proto.add_functions();
+        auto const status = onnx::OnnxParser::Parse(
+            function, fmt::format("<domain: \"\", opset_import: [\"\" : 18]> f {}", negates).c_str());
+        REQUIRE_MESSAGE(status.IsOK(), status.ErrorMessage());
+        function.set_domain(domain);
+        function.set_name(name);
+        for (onnx::NodeProto& node : *proto.mutable_graph()->mutable_node())
+            if (node.op_type() == name)
+                node.set_domain(domain);
+        return model(proto).prepared().steps().size();
+    };
+    CHECK(with_function("", "Conv", "(a, b, c) => (d) { d = Neg(a) }") == 2);
+    CHECK(with_function("", "BatchNormalization", "<epsilon> (a, b, c, d, e) => (f) { f = Neg(a) }") == 2);
+    std::string const constants_are =
+        "<value> () => (b) { a = Constant<value: tensor = @value>() b = Neg(a) }";
+    CHECK(with_function("own", "Constant", constants_are.c_str()) == 2);
     sample far = of; // 100 (b - 3e38) is no float
     far.mean[1] = 3e38F;
     far.s[1] = 100;

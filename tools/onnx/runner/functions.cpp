@@ -222,6 +222,13 @@ private:
 
 } // namespace
 
+bool has_function(onnx::ModelProto const& model, std::string const& domain, std::string const& name)
+{
+    return std::ranges::any_of(model.functions(), [&](onnx::FunctionProto const& each) {
+        return plain_domain(each.domain()) == domain && each.name() == name;
+    });
+}
+
 function_table::function_table(onnx::ModelProto const& model) : names_(model.graph())
 {
     for (onnx::FunctionProto const& proto : model.functions()) {

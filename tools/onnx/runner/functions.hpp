@@ -23,6 +23,9 @@ struct function {
     std::unordered_map<std::string, onnx::AttributeProto> defaults{}; ///< of its attributes, by name
 };
 
+/// True if a model has a function of this name, with any overload.
+bool has_function(onnx::ModelProto const& model, std::string const& domain, std::string const& name);
+
 /// The functions of a model.
 class function_table {
 public:

@@ -25,9 +25,7 @@ onnx::ModelProto runnable(onnx::ModelProto proto)
         throw runner_error("the model has no graph");
     sort_nodes(*proto.mutable_graph()->mutable_node());
     rewrite_quantized(proto);
-    for (auto const& import : proto.opset_import())
-        if (import.domain().empty() || import.domain() == "ai.onnx")
-            fold_batch_normalization(*proto.mutable_graph(), import.version());
+    fold_batch_normalization(proto);
     return proto;
 }
 

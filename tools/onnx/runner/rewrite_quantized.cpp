@@ -6,6 +6,7 @@
 #include <unordered_map>
 
 #include "check_node.hpp"
+#include "functions.hpp"
 #include "model.hpp"
 #include "node_bodies.hpp"
 #include "operators.hpp"
@@ -147,7 +148,8 @@ void rewrite(onnx::GraphProto& graph, unused_names& names)
 
 void rewrite_quantized(onnx::ModelProto& model)
 {
-    if (!opsets_of(model).contains("com.microsoft") || !has_quantized(model.graph()))
+    if (!opsets_of(model).contains("com.microsoft") || !has_quantized(model.graph()) ||
+        has_function(model, "com.microsoft", "DynamicQuantizeLSTM"))
         return;
     unused_names names(model.graph());
     rewrite(*model.mutable_graph(), names);

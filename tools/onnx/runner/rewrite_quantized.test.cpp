@@ -161,6 +161,30 @@ TEST_CASE("DynamicQuantizeLSTM in a body, beside names that its parts would have
     CHECK(results[1].as_tensor().items<float>()[0] == 7);
 }
 
+TEST_CASE("DynamicQuantizeLSTM: a model's functions hide it, but none of its parts; any opset")
+{
+    auto const items = tensor::of<std::int8_t>({1, 1, 4}, std::vector<std::int8_t>{1, 1, 1, 1});
+    auto const run = [&](std::string const& function, std::string const& domain, std::int64_t opset) {
+        onnx::ModelProto proto = quantized_lstm<std::int8_t>::model_of(
+            "g (float[1, 1, 1] X, int8[1, 1, 4] W, float[1] s, int8[1] z) => (float[] y) { "
+            "y = com.microsoft.DynamicQuantizeLSTM<hidden_size = 1>(X, W, W, , , , , , s, z, s, z) }");
+        proto.mutable_opset_import(0)->set_version(opset);
+        auto const status = onnx::OnnxParser::Parse(*proto.add_functions(),
+            ("<domain: \"" + domain + "\", opset_import: [\"\" : 13]> " + function).c_str());
+        REQUIRE_MESSAGE(status.IsOK(), status.ErrorMessage());
+        auto const results = model(proto).run({tensor::of<float>({1, 1, 1}, std::vector{1.0f}), items,
+            tensor::of<float>({1}, std::vector{0.1f}),
+            tensor::of<std::int8_t>({1}, std::vector<std::int8_t>{0})});
+        return results[0].as_tensor().items<float>()[0];
+    };
+    double const gate = 1 / (1 + std::exp(-0.1)), expected = gate * std::tanh(gate * std::tanh(0.1));
+    for (std::int64_t const opset : {6, 13})
+        CHECK(run("Mul (a, b) => (c) { c = Add(a, b) }", "", opset) == doctest::Approx(expected));
+    CHECK(run("DynamicQuantizeLSTM <hidden_size> (X, W, R, B, l, h, c, P, ws, wz, rs, rz) => (Y) { Y = "
+              "Neg(X) }",
+              "com.microsoft", 13) == -1);
+}
+
 TEST_CASE("DynamicQuantizeLSTM: what is wrong with a node")
 {
     std::string text = quantized_lstm<std::int8_t>{}.text();
