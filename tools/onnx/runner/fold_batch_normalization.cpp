@@ -84,17 +84,19 @@ bool is_inference(onnx::NodeProto const& node, std::int64_t opset)
 class folder {
 public:
     folder(onnx::GraphProto& graph, std::int64_t opset)
-        : graph_(graph), opset_(opset), names_(graph), constants_(constants_of(graph))
+        : graph_(graph),
+          opset_(opset),
+          names_(graph),
+          uses_(uses_of(graph)),
+          constants_(constants_of(graph))
     {}
 
     void run()
     {
-        auto const uses = uses_of(graph_);
         std::unordered_map<std::string, onnx::NodeProto*> convs; // by output
         std::unordered_set<onnx::NodeProto const*> folded;
         for (onnx::NodeProto& node : *graph_.mutable_node()) {
-            if (is_onnx(node, "Conv") && node.output_size() == 1 && uses.contains(node.output(0)) &&
-                uses.at(node.output(0)) == 1)
+            if (is_onnx(node, "Conv") && node.output_size() == 1 && has_one_reader(node.output(0)))
                 convs.emplace(node.output(0), &node);
             auto const found = is_inference(node, opset_) ? convs.find(node.input(0)) : convs.end();
             if (found != convs.end() && fold(*found->second, node)) {
@@ -111,6 +113,12 @@ public:
     }
 
 private:
+    bool has_one_reader(std::string const& name) const
+    {
+        auto const found = uses_.find(name);
+        return found != uses_.end() && found->second == 1;
+    }
+
     /// Returns a constant vector of a length, or items of any shape; std::nullopt if it is none.
     std::optional<tensor> constant(std::string const& name) const
     {
@@ -136,7 +144,8 @@ private:
 
     bool fold(onnx::NodeProto& conv, onnx::NodeProto const& normalization)
     {
-        auto const W = conv.input_size() < 2 ? std::nullopt : constant(conv.input(1));
+        bool const has_own_weights = conv.input_size() > 1 && has_one_reader(conv.input(1));
+        auto const W = has_own_weights ? constant(conv.input(1)) : std::nullopt;
         if (!W || W->shape().size() < 3 || W->size() == 0 ||
             (W->type() != element_type::float_ && W->type() != element_type::double_))
             return false;
@@ -193,6 +202,7 @@ private:
     onnx::GraphProto& graph_;
     std::int64_t opset_;
     unused_names names_;
+    std::unordered_map<std::string, int> uses_;
     std::unordered_map<std::string, onnx::TensorProto const*> constants_;
 };
 

@@ -152,6 +152,7 @@ TEST_CASE("a BatchNormalization stays where something else reads the Conv, or a 
     stays(all, "c = Conv(x, w, n) y = BatchNormalization(c, s, t, m, v) n = Neg(b)");
     stays(all + constant("long", "4", {1, 2, 3, 4}),
         "c = Conv(x, w, b) y = BatchNormalization(c, s, long, m, v)");
+    stays(all, "c = Conv(x, w, b) y = BatchNormalization(c, s, t, m, v) d = Conv(x, w)");
     // Functions hide the operators of their names.
     auto const with_function = [&](std::string const& domain, char const* name, char const* negates) {
         onnx::GraphProto graph = graph_of(start + ") => (float[] y) { " + all + both + "}");
