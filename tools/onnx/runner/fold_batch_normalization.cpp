@@ -10,6 +10,7 @@
 #include <unordered_set>
 #include <vector>
 
+#include "budget.hpp"
 #include "convert.hpp"
 #include "functions.hpp"
 #include "model.hpp"
@@ -84,11 +85,7 @@ bool is_inference(onnx::NodeProto const& node, std::int64_t opset)
 class folder {
 public:
     folder(onnx::GraphProto& graph, std::int64_t opset)
-        : graph_(graph),
-          opset_(opset),
-          names_(graph),
-          uses_(uses_of(graph)),
-          constants_(constants_of(graph))
+        : graph_(graph), opset_(opset), names_(graph), uses_(uses_of(graph)), constants_(constants_of(graph))
     {}
 
     void run()
@@ -119,11 +116,12 @@ private:
         return found != uses_.end() && found->second == 1;
     }
 
-    /// Returns a constant vector of a length, or items of any shape; std::nullopt if it is none.
+    /// Returns a constant tensor of float or double; std::nullopt if the value is none.
     std::optional<tensor> constant(std::string const& name) const
     {
         auto const found = constants_.find(name);
-        if (found == constants_.end())
+        if (found == constants_.end() || (found->second->data_type() != onnx::TensorProto::FLOAT &&
+                                             found->second->data_type() != onnx::TensorProto::DOUBLE))
             return std::nullopt;
         try {
             return read_tensor(*found->second);
@@ -132,10 +130,11 @@ private:
         }
     }
 
-    std::optional<numbers> vector(std::string const& name, std::size_t length) const
+    /// Returns a constant vector with an item of W's element type for each kernel.
+    std::optional<numbers> vector(std::string const& name, tensor const& W) const
     {
         auto const made = constant(name);
-        if (!made || made->shape() != xloom::shape{length})
+        if (!made || made->type() != W.type() || made->shape() != xloom::shape{W.shape()[0]})
             return std::nullopt;
         tensor const wide = convert(*made, element_type::double_);
         auto const items = wide.items<double>();
@@ -144,18 +143,16 @@ private:
 
     bool fold(onnx::NodeProto& conv, onnx::NodeProto const& normalization)
     {
+        require_time(); // many may read one long parameter
         bool const has_own_weights = conv.input_size() > 1 && has_one_reader(conv.input(1));
         auto const W = has_own_weights ? constant(conv.input(1)) : std::nullopt;
-        if (!W || W->shape().size() < 3 || W->size() == 0 ||
-            (W->type() != element_type::float_ && W->type() != element_type::double_))
+        if (!W || W->shape().size() < 3 || W->size() == 0)
             return false;
         std::size_t const kernels = W->shape()[0];
         bool const has_bias = conv.input_size() > 2 && !conv.input(2).empty();
-        auto const bias = has_bias ? vector(conv.input(2), kernels) : numbers(kernels, 0.0);
-        auto const scale = vector(normalization.input(1), kernels),
-                   shift = vector(normalization.input(2), kernels),
-                   mean = vector(normalization.input(3), kernels),
-                   variance = vector(normalization.input(4), kernels);
+        auto const bias = has_bias ? vector(conv.input(2), *W) : numbers(kernels, 0.0);
+        auto const scale = vector(normalization.input(1), *W), shift = vector(normalization.input(2), *W),
+                   mean = vector(normalization.input(3), *W), variance = vector(normalization.input(4), *W);
         if (!bias || !scale || !shift || !mean || !variance)
             return false;
         auto const* const epsilon = find(normalization, "epsilon");

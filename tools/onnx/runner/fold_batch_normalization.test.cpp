@@ -153,6 +153,16 @@ TEST_CASE("a BatchNormalization stays where something else reads the Conv, or a 
     stays(all + constant("long", "4", {1, 2, 3, 4}),
         "c = Conv(x, w, b) y = BatchNormalization(c, s, long, m, v)");
     stays(all, "c = Conv(x, w, b) y = BatchNormalization(c, s, t, m, v) d = Conv(x, w)");
+    // Parameters of another element type are the operators' to judge.
+    auto const with_bias = [&](std::string const& bias) {
+        return error_of(start + ") => (float[] y) { " + constant("w", "3, 2, 3", of.w) + of.parameters() +
+                            bias + both + "}",
+            {input(std::vector<float>(C * L))});
+    };
+    CHECK(with_bias(constant("b", "3", of.b)) == "none");
+    CHECK(with_bias("b = Constant<value = double[3] {1, 2, 3}>() ").starts_with("Conv: "));
+    CHECK(with_bias("b = Constant<value = int64[3] {1, 2, 3}>() ").starts_with("Conv: "));
+    CHECK(with_bias("b = Constant<value = string[3] {\"1\", \"2\", \"x\"}>() ").starts_with("Conv: "));
     // Functions hide the operators of their names.
     auto const with_function = [&](std::string const& domain, char const* name, char const* negates) {
         onnx::GraphProto graph = graph_of(start + ") => (float[] y) { " + all + both + "}");
