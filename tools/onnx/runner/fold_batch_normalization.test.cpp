@@ -120,6 +120,19 @@ TEST_CASE("a Conv without a bias, in double, in a body")
     CHECK(nested.prepared().steps().at(0).bodies.at("then_branch")->steps().size() == 1);
 }
 
+TEST_CASE("a name that is new in a body is not that of an outer value which the body gives")
+{
+    std::mt19937 source(8);
+    sample const of(source);
+    std::string const branch = "(float[] u, float[] w_folded) { " + of.constants() +
+                               "c = Conv(x, w, b) u = BatchNormalization(c, s, t, m, v) }";
+    model const nested(model_of(graph_of(
+        "g (float[1, 2, L] x, bool p) => (float[] y, float[] z) { " + constant("w_folded", "1", {7}) +
+        "y, z = If(p)<then_branch = a () => " + branch + ", else_branch = e () => " + branch + "> }")));
+    auto const results = nested.run({input(std::vector<float>(C * L)), tensor::scalar(true)});
+    CHECK(results.at(1).as_tensor().items<float>()[0] == 7);
+}
+
 TEST_CASE("a BatchNormalization stays where something else reads the Conv, or a run makes or breaks a number")
 {
     std::mt19937 source(7);

@@ -6,8 +6,9 @@ namespace runner {
 
 void unused_names::add(onnx::GraphProto const& graph)
 {
-    for (auto const& each : graph.input())
-        used_.insert(each.name());
+    for (auto const* const list : {&graph.input(), &graph.output()})
+        for (auto const& each : *list)
+            used_.insert(each.name());
     for (auto const& each : graph.initializer())
         used_.insert(each.name());
     for (auto const& node : graph.node()) {
