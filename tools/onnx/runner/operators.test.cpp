@@ -298,6 +298,16 @@ TEST_CASE("reductions of nothing, and along no axes")
         node("ReduceSum", 13)({x, numbers({2})}), "the axis 2 is none of a tensor of rank 2", runner_error);
 }
 
+TEST_CASE("ArgMax and ArgMin: the first or the last of equal items, and of NaN")
+{
+    for (char const* const type : {"ArgMax", "ArgMin"}) {
+        tensor const rows = of<float>({4, 3}, {3, NAN, 1, 1, NAN, 3, 2, 2, 2, NAN, 5, NAN});
+        check<std::int64_t>(node(type, 13).with("axis", 1)({rows}), {4, 1}, {1, 1, 0, 0});
+        check<std::int64_t>(
+            node(type, 13).with("axis", 1).with("select_last_index", 1)({rows}), {4, 1}, {1, 1, 2, 2});
+    }
+}
+
 TEST_CASE("Softmax flattens before opset 13")
 {
     tensor const x = of<float>({1, 2, 2}, {0, 0, 0, 0});

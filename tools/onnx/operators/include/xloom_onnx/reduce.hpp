@@ -388,17 +388,17 @@ void arg_into(X const& x, Y& y, arg_options const& options, IsBetter const& is_b
 
 } // namespace detail
 
-/// The index of the largest item along an axis, as int64.
+/// The index of the largest item along an axis, as int64; of NaN if there is one, as in reduce_max.
 template <operand X, class Y>
 void arg_max_into(X const& x, Y&& y, arg_options const& options = {})
 {
-    detail::arg_into(x, y, options, [](auto a, auto b) { return a > b; });
+    detail::arg_into(x, y, options, [](auto a, auto b) { return a > b || (a != a && b == b); });
 }
-/// The index of the smallest item along an axis, as int64.
+/// The index of the smallest item along an axis, as int64; of NaN if there is one, as in reduce_min.
 template <operand X, class Y>
 void arg_min_into(X const& x, Y&& y, arg_options const& options = {})
 {
-    detail::arg_into(x, y, options, [](auto a, auto b) { return a < b; });
+    detail::arg_into(x, y, options, [](auto a, auto b) { return a < b || (a != a && b == b); });
 }
 
 } // namespace xloom_onnx
