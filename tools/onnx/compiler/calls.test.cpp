@@ -195,6 +195,8 @@ TEST_CASE("Gather, Scatter, OneHot and TopK pass what their version has")
             "OneHot<axis = "
             "1>(i, d, v) }",
             "one_hot_into(i, 4, v, results.y, {.axis = 1});"},
+        {10, "g (int64[3] i, float[1] d, float[2] v) => (float[3, N] y) { y = OneHot(i, d, v) }",
+            "v, results.y, {.wraps_negative = false});"},
         {11, "g (int64[3] i, float[1] d, float[2] v) => (float[3, N] y) { y = OneHot(i, d, v) }",
             "one_hot_into(i, xloom_onnx::cast_item<std::int64_t>(xloom_onnx::only_item(d)), v, results.y);"},
         {11,

@@ -75,6 +75,7 @@ void one_hot(emission& out, node& each)
         .operand(2)
         .output()
         .option("axis", each.view().integer("axis", -1), -1)
+        .flag("wraps_negative", each.opset() < 11 ? 0 : 1, true)
         .emit();
 }
 

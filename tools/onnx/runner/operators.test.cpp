@@ -967,6 +967,7 @@ TEST_CASE("OneHot: indices of any type, out of range, negative; values of any ty
     tensor const two = of<float>({2}, {0, 5});
     check<float>(node("OneHot", 11)({numbers({1, -1, 3, -4, -3}), numbers({3}), two}), {5, 3},
         {0, 5, 0, 0, 0, 5, 0, 0, 0, 0, 0, 0, 5, 0, 0});
+    check<float>(node("OneHot", 10)({numbers({-1, 0}), numbers({2}), two}), {2, 2}, {0, 0, 5, 0});
     check<std::string>(node("OneHot", 9)
                            .with("axis", 0)({of<std::uint8_t>({1, 2}, {1, 255}), of<float>({}, {2}),
                                of<std::string>({2}, {"off", "on"})}),

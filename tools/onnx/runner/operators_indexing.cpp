@@ -246,7 +246,8 @@ std::vector<value> one_hot(call const& node)
     if (depth.size() != 1)
         throw runner_error(fmt::format("its depth must be one number, but has the shape {}", depth.shape()));
     with_number(depth.type(), []<class T>(std::type_identity<T>) {}); // no others
-    xloom_onnx::one_hot_options const options{.axis = node.integer("axis", -1)};
+    xloom_onnx::one_hot_options const options{
+        .axis = node.integer("axis", -1), .wraps_negative = node.opset() >= 11};
     std::int64_t const length = convert(depth, element_type::int64).items<std::int64_t>()[0];
     tensor result = new_tensor_like(items, xloom_onnx::one_hot_shape(indices.shape(), length, options));
     with_indices(indices, [&](auto const& at) {

@@ -14,7 +14,8 @@
 namespace xloom_onnx {
 
 struct one_hot_options {
-    std::int64_t axis = -1; ///< of the result: where the new one is
+    std::int64_t axis = -1;     ///< of the result: where the new one is
+    bool wraps_negative = true; ///< negative indices count from the end; false before opset 11
 };
 
 /// Returns the shape of OneHot: that of indices with a new axis of length `depth`.
@@ -35,15 +36,15 @@ inline xloom::shape one_hot_shape(
 
 namespace detail {
 
-/// Returns the position of an index, which counts from the end if negative; `depth` if it is out of range.
+/// Returns the position of an index, which may count from the end if negative; `depth` if it is out of range.
 template <class Index>
-std::size_t one_hot_position(Index index, std::size_t depth)
+std::size_t one_hot_position(Index index, std::size_t depth, bool wraps)
 {
     if constexpr (!std::is_integral_v<Index>) {
         // Beyond 2^62 nothing is in range, nor is NaN.
         auto const number = static_cast<double>(index);
         return number > -0x1p62 && number < 0x1p62
-                   ? one_hot_position(static_cast<std::int64_t>(number), depth)
+                   ? one_hot_position(static_cast<std::int64_t>(number), depth, wraps)
                    : depth;
     } else if constexpr (std::is_signed_v<Index>) {
         auto const number = static_cast<std::int64_t>(index);
@@ -51,7 +52,7 @@ std::size_t one_hot_position(Index index, std::size_t depth)
             return (std::min)(static_cast<std::size_t>(number), depth);
         // Its magnitude, also of the lowest number.
         std::size_t const back = std::size_t{0} - static_cast<std::size_t>(number);
-        return back <= depth ? depth - back : depth;
+        return wraps && back <= depth ? depth - back : depth;
     } else {
         return (std::min)(static_cast<std::size_t>(index), depth);
     }
@@ -81,7 +82,7 @@ void one_hot_into(Indices const& indices, std::int64_t depth, Values const& valu
     std::fill(to.begin(), to.end(), items[0]);
     for (std::size_t o = 0; o < outer; ++o)
         for (std::size_t i = 0; i < inner; ++i) {
-            std::size_t const k = detail::one_hot_position(at[o * inner + i], length);
+            std::size_t const k = detail::one_hot_position(at[o * inner + i], length, options.wraps_negative);
             if (k < length)
                 to[(o * length + k) * inner + i] = items[1];
         }
