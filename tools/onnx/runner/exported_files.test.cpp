@@ -251,6 +251,16 @@ TEST_CASE("each function has the opsets that it imports")
     CHECK(found[0] == doctest::Approx(0.95257413));
 }
 
+TEST_CASE("bodies of a model that is older than the types of attributes")
+{
+    onnx::ModelProto proto = model_with("", "c = Constant<value = bool {1}>() y = If<then_branch = t () => "
+                                            "(float[2] p) { p = Neg(x) }, else_branch = e () => (float[2] q) "
+                                            "{ q = Abs(x) }>(c)");
+    for (onnx::AttributeProto& attribute : *proto.mutable_graph()->mutable_node(1)->mutable_attribute())
+        attribute.clear_type();
+    CHECK(result_of(proto) == floats{-1, 2});
+}
+
 TEST_CASE("opsets that a model imports, or does not")
 {
     onnx::ModelProto const imports = model_of(graph_of("g (float[2] x) => (float[2] y) { y = Neg(x) }"), 18);

@@ -143,7 +143,7 @@ private:
         attributes.Swap(node.mutable_attribute());
         for (onnx::AttributeProto& attribute : attributes)
             if (attribute.ref_attr_name().empty()) {
-                if (attribute.type() == onnx::AttributeProto::GRAPH)
+                if (holds_body(attribute))
                     take(*attribute.mutable_g(), names);
                 node.add_attribute()->Swap(&attribute);
             } else if (onnx::AttributeProto const* const given = find(attribute.ref_attr_name())) {

@@ -11,6 +11,7 @@
 #include "check_node.hpp"
 #include "functions.hpp"
 #include "moves.hpp"
+#include "node_bodies.hpp"
 #include "operators.hpp"
 #include "proto.hpp"
 #include "text.hpp"
@@ -255,7 +256,7 @@ void graph::add_step(onnx::NodeProto const& node, opsets const& versions, name_t
                 describe(node) + ": its input " + in_quotes(input) + " is made by no node before it");
     }
     for (auto const& attribute : node.attribute())
-        if (attribute.type() == onnx::AttributeProto::GRAPH)
+        if (holds_body(attribute))
             added.bodies.emplace(
                 attribute.name(), std::make_unique<graph>(attribute.g(), versions, shared_, &names));
     for (auto const& output : node.output()) {

@@ -124,9 +124,8 @@ bool has_quantized(onnx::GraphProto const& graph)
 {
     return std::any_of(graph.node().begin(), graph.node().end(), [](onnx::NodeProto const& node) {
         return is_quantized(node) ||
-               std::any_of(node.attribute().begin(), node.attribute().end(), [](auto const& each) {
-                   return each.type() == onnx::AttributeProto::GRAPH && has_quantized(each.g());
-               });
+               std::any_of(node.attribute().begin(), node.attribute().end(),
+                   [](auto const& each) { return holds_body(each) && has_quantized(each.g()); });
     });
 }
 
