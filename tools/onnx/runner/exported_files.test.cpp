@@ -251,6 +251,25 @@ TEST_CASE("each function has the opsets that it imports")
     CHECK(found[0] == doctest::Approx(0.95257413));
 }
 
+TEST_CASE("a body that a call gives a function keeps its opsets")
+{
+    auto const with_opset = [](int opset) {
+        onnx::ModelProto proto =
+            model_with(fmt::format("<domain: \"own\", opset_import: [\"\" : {}]> f <b> (c) => (d) {{ d = "
+                                   "If<then_branch: graph = @b, else_branch: graph = @b>(c) }}",
+                           opset),
+                "c = Constant<value = bool {1}>() i = Constant<value = int64[2, 1] {1, 0}>() "
+                "y = own.f<b = e () => (float[2] o) { o = com.microsoft.GatherND(x, i) }>(c)");
+        auto& import = *proto.add_opset_import();
+        import.set_domain("com.microsoft");
+        import.set_version(1);
+        return proto;
+    };
+    CHECK(result_of(with_opset(18)) == floats{-2, 1});
+    CHECK(complaint_about(with_opset(11)) ==
+          "f: a body of opset 18 for a function of opset 11 of the domain 'ai.onnx' is not implemented");
+}
+
 TEST_CASE("bodies of a model that is older than the types of attributes")
 {
     onnx::ModelProto proto = model_with("", "c = Constant<value = bool {1}>() y = If<then_branch = t () => "

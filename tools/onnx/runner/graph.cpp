@@ -35,6 +35,16 @@ std::int64_t opset_of(onnx::NodeProto const& node, opsets const& versions)
     return found->second;
 }
 
+/// Adds the opsets of a call whose bodies become a function's.
+void add_opsets(opsets& of_function, onnx::NodeProto const& call, opsets const& of_call)
+{
+    for (auto const& [domain, version] : of_call)
+        if (auto const own = of_function.emplace(domain, version).first; own->second != version)
+            throw not_implemented(fmt::format(
+                "{}: a body of opset {} for a function of opset {} of the domain {} is not implemented",
+                describe(call), version, own->second, in_quotes(domain.empty() ? "ai.onnx" : domain)));
+}
+
 operation const& operation_of(onnx::NodeProto const& node)
 {
     operation const* const found = find_operation(node.domain(), node.op_type());
@@ -236,9 +246,13 @@ void graph::add_call(
     function const& called, onnx::NodeProto const& call, opsets const& versions, name_table& names)
 {
     auto const& nodes = calls_.emplace_back(shared_.functions->expand(called, call));
-    opsets const own = opsets_of(called.proto.opset_import());
+    opsets own = opsets_of(called.proto.opset_import());
+    if (own.empty())
+        own = versions;
+    if (std::ranges::any_of(call.attribute(), holds_body))
+        add_opsets(own, call, versions);
     for (onnx::NodeProto const& each : nodes)
-        add_step(each, own.empty() ? versions : own, names);
+        add_step(each, own, names);
 }
 
 void graph::add_step(onnx::NodeProto const& node, opsets const& versions, name_table& names)
