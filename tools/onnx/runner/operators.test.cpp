@@ -503,6 +503,11 @@ TEST_CASE("QuantizeLinear: the types of each version, output_dtype, precision")
         node("QuantizeLinear", 10)({of<std::int32_t>({2}, {-5, 6}), of<float>({1}, {4})}), {2}, {0, 2});
     check<std::uint8_t>(
         node("QuantizeLinear", 19)({of<std::int32_t>({2}, {5, 6}), of<std::int32_t>({}, {4})}), {2}, {1, 2});
+    // 33558529 / 8192 is above 4096.5, and as a float 4096.5.
+    tensor const large = of<std::int32_t>({}, {33558529}), origin = of<std::int16_t>({}, {0});
+    check<std::int16_t>(
+        node("QuantizeLinear", 21)({large, of<std::int32_t>({}, {8192}), origin}), {}, {4097});
+    check<std::int16_t>(node("QuantizeLinear", 21)({large, of<float>({}, {8192}), origin}), {}, {4096});
     check<std::int16_t>(node("QuantizeLinear", 21).with("output_dtype", 5)({x, one}), {3}, {-3, 2, 700});
     check<std::uint16_t>(
         node("QuantizeLinear", 21)

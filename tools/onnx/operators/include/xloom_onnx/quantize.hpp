@@ -163,15 +163,18 @@ xloom::shape const* shape_of(std::optional<tensor_view<T const>> const& operand)
     return operand ? &operand->shape() : nullptr;
 }
 
+/// True for types with numbers that float has not.
+template <class T>
+inline constexpr bool is_wide = std::is_integral_v<T> || std::is_same_v<T, double>;
+
 /// x -> y; the zero point may be omitted.
 template <class X, class S, class To>
 void quantize_linear(tensor_view<X const> const& x, tensor_view<S const> const& scale,
     std::optional<tensor_view<To const>> const& zero_point, tensor_view<To> const& y,
     quantized_rows const& rows, quantize_options const& options)
 {
-    constexpr bool has_integers = std::is_integral_v<X> || std::is_integral_v<S>;
-    using P = std::conditional_t<has_integers, double, float>;
-    constexpr xloom::element_type own = std::is_integral_v<S>                ? xloom::element_type::double_
+    using P = std::conditional_t<is_wide<X> || is_wide<S>, double, float>;
+    constexpr xloom::element_type own = is_wide<S>                           ? xloom::element_type::double_
                                         : std::is_same_v<S, xloom::float16>  ? xloom::element_type::float16
                                         : std::is_same_v<S, xloom::bfloat16> ? xloom::element_type::bfloat16
                                                                              : xloom::element_type::float_;
@@ -204,8 +207,8 @@ void quantize_linear(tensor_view<X const> const& x, tensor_view<S const> const& 
 ///
 /// Shapes    x, y [..]; scale and zero_point of the same shape: one number, or [D] for D items along the
 ///           axis, or with a block_size that of x but for the axis, which has an item for each block.
-/// Types     x and scale float, 16-bit floating-point numbers, std::int32_t, scale float8_e8m0, too; y and
-///           zero_point of one type: integers of up to 16 bits, float8, float4.
+/// Types     x and scale float, double, 16-bit floating-point numbers, std::int32_t, scale float8_e8m0, too;
+///           y and zero_point of one type: integers of up to 16 bits, float8, float4.
 /// Errors    shape_error, option_error.
 /// NaN       becomes the zero point of integers.
 /// Cost      a division an item; x is read once. Allocates nothing if y has as many items already.
