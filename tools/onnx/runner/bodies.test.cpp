@@ -205,6 +205,8 @@ TEST_CASE("sequences and optionals that only a run finds wrong")
              {"SplitToSequence(a, b)", {x, tensor::scalar(std::int64_t{3})}, "none"},
              {"SequenceMap<body = m (p, q) => (r) { r = Add(p, q) }>(a, b)", {two, none},
                  "SequenceMap: all sequences must be equally long"},
+             {"SequenceMap<body = m (p, q) => (r) { r = Add(p, q) }>(a, b)", {none, two},
+                 "SequenceMap: all sequences must be equally long"},
              {"SequenceMap<body = m (p, q) => (r) { r = Add(p, q) }>(a, b)", {two, two}, "none"},
              {"Optional(a)", {value(value::optional_value{})},
                  "Optional: an optional holds a tensor or a sequence, but this one an optional"},
@@ -216,4 +218,6 @@ TEST_CASE("sequences and optionals that only a run finds wrong")
         std::string const inputs = each.given.size() == 1 ? "a" : "a, b";
         CHECK(error_of("g (" + inputs + ") => (y) { y = " + each.node + " }", each.given) == each.error);
     }
+    CHECK(error_of("g (a) => (y, z) { y, z = SequenceMap<body = m (p) => (r) { r = Neg(p) }>(a) }", {two}) ==
+          "SequenceMap: its body gives 1 outputs, but 2 are named");
 }

@@ -109,17 +109,18 @@ std::vector<value> sequence_map(call const& node)
 {
     graph const& body = node.body("body");
     std::size_t const length = node.at(0).as_sequence().size();
+    for (std::size_t k = 0; k < node.input_count(); ++k)
+        if (node.at(k).is_sequence() && node.at(k).as_sequence().size() != length)
+            throw runner_error("all sequences must be equally long");
     std::vector<sequence> results(node.output_count());
     for (std::size_t i = 0; i < length; ++i) {
         std::vector<value> arguments;
         for (std::size_t k = 0; k < node.input_count(); ++k) {
             value const& input = node.at(k);
-            if (input.is_sequence() && input.as_sequence().size() != length)
-                throw runner_error("all sequences must be equally long");
             arguments.push_back(input.is_sequence() ? input.as_sequence()[i] : input);
         }
         std::vector<value> outputs = body.run(arguments, &node.around());
-        for (std::size_t k = 0; k < std::min(outputs.size(), results.size()); ++k)
+        for (std::size_t k = 0; k < results.size(); ++k)
             results[k].push_back(outputs[k].as_tensor());
     }
     return {results.begin(), results.end()};
@@ -134,6 +135,9 @@ types sequence_map_type(typing const& node)
     types results;
     for (partial_type const& each : node.body_types("body", given))
         results.push_back(sequence_of(each));
+    if (results.size() < node.output_count())
+        throw runner_error(
+            fmt::format("its body gives {} outputs, but {} are named", results.size(), node.output_count()));
     return results;
 }
 
