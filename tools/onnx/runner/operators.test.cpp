@@ -211,6 +211,9 @@ TEST_CASE("Cast reads and writes numbers as text, and stays defined out of range
     check<bool>(cast(of<float>({3}, {0, 0.1f, -0.0f}), element_type::bool_), {3}, {false, true, false});
     CHECK_THROWS_WITH_AS(cast(of<std::string>({1}, {"1 2"}), element_type::float_),
         "the string '1 2' is no number", runner_error);
+    check<std::int64_t>(cast(of<std::string>({1}, {"+5"}), element_type::int64), {1}, {5});
+    CHECK_THROWS_WITH_AS(cast(of<std::string>({1}, {"+-5"}), element_type::int64),
+        "the string '+-5' is no number", runner_error);
     CHECK_THROWS_AS(cast(numbers({1}), element_type::undefined), runner_error);
     // Powers of two: 2.5 is between 2 and 4, 3.5 nearer to 4.
     for (auto const& [mode, low, high] :

@@ -67,7 +67,8 @@ T number_in(std::string const& text)
     char const* const end = begin + text.size();
     if constexpr (std::is_integral_v<T>) {
         T whole{};
-        auto const read = std::from_chars(begin + (*begin == '+' ? 1 : 0), end, whole);
+        bool const has_plus = text.starts_with('+') && !text.starts_with("+-");
+        auto const read = std::from_chars(begin + (has_plus ? 1 : 0), end, whole);
         if (read.ec == std::errc() && read.ptr == end)
             return whole;
         return cast_item<T>(number_in<double>(text));
