@@ -274,6 +274,9 @@ TEST_CASE("a sparse Constant: places along one axis or along all, and what is no
     CHECK_THROWS_WITH_AS(made({2, 3}, {7, 8}, {1}, {0}),
         "a sparse tensor of the shape [2, 3] has values of the shape [2] and indices of the shape [1]",
         runner_error);
+    for (xloom::shape const& transposed : {xloom::shape{2, 3}, xloom::shape{1, 3, 2}})
+        CHECK_THROWS_WITH_AS(made({2, 2}, {7, 8, 9}, transposed, {0, 1, 1, 0, 1, 1}),
+            doctest::Contains("values of the shape [3] and indices of the shape"), runner_error);
 }
 
 TEST_CASE("reductions of nothing, and along no axes")

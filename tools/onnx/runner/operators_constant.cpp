@@ -27,7 +27,9 @@ tensor read_sparse(onnx::SparseTensorProto const& sparse)
     if (values.type() != element_type::string)
         std::fill_n(result.bytes(), result.size() * result.item_size(), std::byte{0});
     bool const is_flat = places.shape().size() == 1;
-    if (values.shape().size() != 1 || places.size() != values.size() * (is_flat ? 1 : dims.size()))
+    xloom::shape const counts =
+        is_flat ? xloom::shape{values.size()} : xloom::shape{values.size(), dims.size()};
+    if (values.shape().size() != 1 || places.shape() != counts)
         throw runner_error(fmt::format(
             "a sparse tensor of the shape {} has values of the shape {} and indices of the shape {}", dims,
             values.shape(), places.shape()));
