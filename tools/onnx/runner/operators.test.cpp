@@ -493,6 +493,10 @@ TEST_CASE("MatMulInteger: zero points, types")
     CHECK_THROWS_WITH_AS(node("MatMulInteger", 10)({a, b, of<std::uint8_t>({3}, {1, 1, 1})}),
         "a_zero_point of the shape [3, 1] is not one number, nor one for each row of the shape [2, 2]",
         runner_error);
+    CHECK_THROWS_WITH_AS(node("MatMulInteger", 10)(
+                             {a, b.reshaped({2}), of<std::uint8_t>({}, {0}), of<std::int8_t>({2}, {1, 0})}),
+        "b_zero_point of the shape [2] is not one number, nor one for each column of the shape [2]",
+        runner_error);
     with_budget const limits({.bytes = 1 << 16, .tensor_bytes = 1 << 16, .steps = 100});
     tensor const row(element_type::uint8, {1, 30'000});
     CHECK_THROWS_AS(node("MatMulInteger", 10)({row.reshaped({30'000, 1}), row}), runner_error);

@@ -77,7 +77,7 @@ inline xloom::shape zero_point_shape(
     std::size_t const repeated = is_of_rows ? 1 : 2; // its dimension from the back must be 1
     if (dims.size() == 1 && is_of_rows)
         dims.push_back(1);
-    bool fits = dims.size() <= operand.size();
+    bool fits = operand.size() > 1 && dims.size() <= operand.size(); // a vector has one row or column
     for (std::size_t back = 1; fits && back <= dims.size(); ++back) {
         std::size_t const dim = dims[dims.size() - back];
         fits = dim == 1 || (back != repeated && dim == operand[operand.size() - back]);
