@@ -23,7 +23,8 @@ struct axis_slice {
     std::int64_t step = 1;
 };
 
-/// Returns the positions of start:end:step, as NumPy reads it.
+/// Returns the positions of start:end:step, as NumPy reads it but for a negative step from a start before the
+/// axis: that is the first item, as ONNX's Slice clamps it.
 ///
 /// Errors    option_error: the step is 0.
 inline axis_slice slice_of(std::size_t dim, std::int64_t start, std::int64_t end, std::int64_t step)
@@ -111,7 +112,7 @@ inline slice_layout layout_of_slice(xloom::shape const& x, slice_options const& 
     return result;
 }
 
-/// Copies a slice of x, as NumPy's start:end:step, to y.
+/// Copies a slice of x to y: start:end:step along each axis, as slice_of reads it.
 ///
 /// Errors    as slices_of; shape_error.
 /// Cost      each item is read and written once. Allocates nothing if y has as many items already.
