@@ -1,6 +1,7 @@
 #include "elementwise.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <unordered_map>
 
 #include "emitters.hpp"
@@ -82,18 +83,22 @@ item is_inf(node const& each, std::vector<std::string> const& x)
 item clip(node const& each, std::vector<std::string> const& x)
 {
     std::string const type = item_type(each.input(0).type.element());
-    auto const limit = [&](std::size_t input, char const* attribute) -> std::string {
+    // From opset 6 to 10 numbers beyond float are out of the default limits; only double has such.
+    bool const has_limits = each.opset() >= 6 && each.input(0).type.element() == element_type::double_;
+    auto const limit = [&](std::size_t input, char const* attribute, double otherwise) -> std::string {
         auto const view = each.view();
         if (each.opset() >= 11)
             return each.has(input) ? x.at(input) : "";
-        return view.has_attribute(attribute)
-                   ? fmt::format("static_cast<{}>({})", type, number_literal(view.number(attribute, 0)))
+        return has_limits || view.has_attribute(attribute)
+                   ? fmt::format(
+                         "static_cast<{}>({})", type, number_literal(view.number(attribute, otherwise)))
                    : "";
     };
+    constexpr double of_float = std::numeric_limits<float>::max();
     std::string text = x[0];
-    if (std::string const least = limit(1, "min"); !least.empty())
+    if (std::string const least = limit(1, "min", -of_float); !least.empty())
         text = fmt::format("xloom_onnx::max({}, {})", text, least);
-    if (std::string const most = limit(2, "max"); !most.empty())
+    if (std::string const most = limit(2, "max", of_float); !most.empty())
         text = fmt::format("xloom_onnx::min({}, {})", most, text);
     return {text, true};
 }

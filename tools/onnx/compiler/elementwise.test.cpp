@@ -75,6 +75,9 @@ TEST_CASE("expressions of items: operands, constants, attributes of each version
         {6, "g (float[2] a) => (float[2] y) { y = Clip<min = -1.0>(a) }",
             "return xloom_onnx::max(a_i, static_cast<float>(-1.0));"},
         {6, "g (double[2] a) => (double[2] y) { y = Clip<max = 1.0>(a) }",
+            "return xloom_onnx::min(static_cast<double>(1.0), xloom_onnx::max(a_i, "
+            "static_cast<double>(-3.4028234663852886e+38)));"},
+        {5, "g (double[2] a) => (double[2] y) { y = Clip<max = 1.0>(a) }",
             "return xloom_onnx::min(static_cast<double>(1.0), a_i);"},
         {11, "g (float[2] a, float h) => (float[2] y) { y = Clip(a, , h) }",
             "return xloom_onnx::min(h_i, a_i);"},

@@ -64,9 +64,14 @@ inline tensor second_operand(call const& c)
     if (b.size() == 1)
         return b.reshaped({});
     xloom::shape dims = b.shape();
-    std::int64_t const axis = c.integer("axis", -1);
-    while (axis >= 0 && dims.size() + static_cast<std::size_t>(axis) < a.shape().size())
-        dims.push_back(1);
+    if (std::int64_t const axis = c.integer("axis", -1); axis >= 0) {
+        std::size_t const rank = a.shape().size();
+        if (static_cast<std::size_t>(axis) + dims.size() > rank)
+            throw runner_error(
+                fmt::format("from axis {} on, the shape {} has no room for {}", axis, a.shape(), b.shape()));
+        while (static_cast<std::size_t>(axis) + dims.size() < rank)
+            dims.push_back(1);
+    }
     if (xloom_onnx::broadcast_shape(a.shape(), dims) != a.shape())
         throw runner_error(fmt::format("the shape {} cannot be broadcast to {}", b.shape(), a.shape()));
     return b.reshaped(dims);

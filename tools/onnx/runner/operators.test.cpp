@@ -122,6 +122,8 @@ TEST_CASE("up to opset 6 attributes say how the second operand is broadcast")
     check<float>(
         node("Add", 6).with("broadcast", 1)({a, of<float>({1, 1}, {1})}), {2, 3}, {1, 1, 1, 1, 1, 1});
     CHECK_THROWS_AS(node("Add", 6)({a, of<float>({3}, {1, 2, 3})}), runner_error);
+    CHECK_THROWS_WITH_AS(node("Add", 6).with("broadcast", 1).with("axis", 2)({a, of<float>({3}, {1, 2, 3})}),
+        "from axis 2 on, the shape [2, 3] has no room for [3]", runner_error);
     CHECK_THROWS_AS(
         node("Add", 6).with("broadcast", 1).with("axis", 0)({a, of<float>({3}, {1, 2, 3})}), runner_error);
 }
@@ -180,6 +182,11 @@ TEST_CASE("NaN is the larger and the smaller of two; Clip's lower limit yields t
         {3}, {-3, -3, -3});
     check<float>(node("Clip", 6).with("max", 1.0f)({of<float>({2}, {-5, 5})}), {2}, {-5, 1});
     check<float>(node("Clip", 13)({of<float>({1}, {inf})}), {1}, {std::numeric_limits<float>::max()});
+    constexpr double limit = std::numeric_limits<float>::max(); // of Clip's versions 6 to 10
+    tensor const wide = of<double>({2}, {-1e300, 1e300});
+    check<double>(node("Clip", 6)({wide}), {2}, {-limit, limit});
+    for (std::int64_t const opset : {1, 11})
+        check<double>(node("Clip", opset)({wide}), {2}, {-1e300, 1e300});
 }
 
 TEST_CASE("Equal and Where on strings")

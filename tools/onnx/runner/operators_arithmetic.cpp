@@ -97,15 +97,17 @@ std::vector<value> run_mod(call const& c)
     })};
 }
 
-/// Clip: the limits are attributes before opset 11, scalar inputs since.
+/// Clip: the limits are attributes before opset 11, from opset 6 on those of float by default, and scalar
+/// inputs since.
 std::vector<value> run_clip(call const& c)
 {
     tensor const& x = c.tensor_at(0);
     return {with_number(x.type(), [&]<class T>(std::type_identity<T>) {
-        auto const limit = [&](std::size_t input, char const* attribute, T otherwise) {
+        auto const limit = [&](std::size_t input, char const* attribute, double of_float, T otherwise) {
             if (c.opset() < 11)
-                return c.has_attribute(attribute) ? xloom_onnx::cast_item<T>(c.number(attribute, 0))
-                                                  : otherwise;
+                return c.opset() >= 6 || c.has_attribute(attribute)
+                           ? xloom_onnx::cast_item<T>(c.number(attribute, of_float))
+                           : otherwise;
             if (!c.has(input))
                 return otherwise;
             auto const items = c.tensor_at(input).template items<T>();
@@ -114,8 +116,9 @@ std::vector<value> run_clip(call const& c)
                     fmt::format("{} must be a scalar, but has {} items", attribute, items.size()));
             return items[0];
         };
-        T const least = limit(1, "min", std::numeric_limits<T>::lowest());
-        T const most = limit(2, "max", std::numeric_limits<T>::max());
+        constexpr double of_float = std::numeric_limits<float>::max();
+        T const least = limit(1, "min", -of_float, std::numeric_limits<T>::lowest());
+        T const most = limit(2, "max", of_float, std::numeric_limits<T>::max());
         return map_input<T>(c, [least, most](auto a) { return xloom_onnx::clip(a, least, most); });
     })};
 }
