@@ -322,7 +322,8 @@ types graph::infer(types const& inputs, facts const* outer, certainty of_types)
             }
             typing const node({*each.node, each.opset, each.bodies}, arguments, required, known, of_types);
             each.output_types = each.what->infer(node);
-            each.prepared = prepared(*each.what, node);
+            if (of_types == certainty::final)
+                each.prepared = prepared(*each.what, node);
             each.output_types.resize(each.outputs.size());
             each.expected_types.resize(each.outputs.size());
             for (std::size_t k = 0; k < each.outputs.size(); ++k) {

@@ -1,5 +1,6 @@
 // Weights that are constants, packed once for all runs.
 
+#include <set>
 #include <string>
 #include <vector>
 
@@ -149,4 +150,19 @@ TEST_CASE("Conv with constant W and B: strides, padding, groups, every type")
     CHECK(error_of("g (float[] x) => (float[] y) { " + weights + "y = Conv(x, w, b) }",
               {operand<float>({2, 4, 7}, 1)}) ==
           "Conv: X and W have the shapes [2, 4, 7] and [6, 2, 3] in 1 groups");
+}
+
+TEST_CASE("weights are packed once all types are known, not while they are tentative")
+{
+    onnx::GraphProto const proto =
+        graph_of("g (float[2, 2] x) => (float[] y) { " + constant("w", {2, 2}, 2) + "y = MatMul(x, w) }");
+    std::set<std::string> warnings;
+    preparation const shared{proto.ByteSizeLong(), nullptr, &warnings};
+    graph made(proto, {{"", 18}}, shared);
+    auto const is_packed = [&](certainty of_types) {
+        (void)made.infer({xloom::untyped}, nullptr, of_types);
+        return made.steps().back().prepared != nullptr;
+    };
+    CHECK_FALSE(is_packed(certainty::tentative));
+    CHECK(is_packed(certainty::final));
 }
