@@ -1,6 +1,8 @@
 #pragma once
 // Functions of items, as xloom_onnx has them, applied to tensors whose type the run knows.
 
+#include <optional>
+
 #include <xloom_onnx/elementwise.hpp>
 
 #include "graph.hpp"
@@ -40,16 +42,6 @@ tensor map_input(call const& c, F const& f)
     return result;
 }
 
-/// Returns f applied to each pair of items of input 0 and of b, after broadcasting; all have type T.
-template <class T, class F>
-tensor map_input(call const& c, tensor const& b, F const& f)
-{
-    tensor const& a = c.tensor_at(0);
-    tensor result = c.result_over({0, 1}, a.type(), xloom_onnx::broadcast_shape(a.shape(), b.shape()));
-    xloom_onnx::map_into(f, items_of<T>(a), items_of<T>(b), writable_items_of<T>(result));
-    return result;
-}
-
 /// Returns input 1 of a binary operator in the shape for broadcasting. Up to opset 6 the attributes
 /// `broadcast` and `axis` give it; `axis` is the axis of A that B's first axis is aligned with.
 inline tensor second_operand(call const& c)
@@ -75,6 +67,20 @@ inline tensor second_operand(call const& c)
     if (xloom_onnx::broadcast_shape(a.shape(), dims) != a.shape())
         throw runner_error(fmt::format("the shape {} cannot be broadcast to {}", b.shape(), a.shape()));
     return b.reshaped(dims);
+}
+
+/// Returns f applied to each pair of items of a binary operator's inputs, after broadcasting; all have type
+/// T.
+template <class T, class F>
+tensor map_inputs(call const& c, F const& f)
+{
+    tensor const& a = c.tensor_at(0);
+    // Without a copy of input 1, whose memory may become the result's.
+    std::optional<tensor> const reshaped = c.opset() < 7 ? std::optional(second_operand(c)) : std::nullopt;
+    tensor const& b = reshaped ? *reshaped : c.tensor_at(1);
+    tensor result = c.result_over({0, 1}, a.type(), xloom_onnx::broadcast_shape(a.shape(), b.shape()));
+    xloom_onnx::map_into(f, items_of<T>(a), items_of<T>(b), writable_items_of<T>(result));
+    return result;
 }
 
 } // namespace runner

@@ -121,6 +121,18 @@ TEST_CASE("a value is freed after its last use")
     CHECK(error_of("g (float[100, 1000] x) => (y) { " + nodes + " y = Transpose(a20) }", {x}) == "none");
 }
 
+TEST_CASE("the result of two inputs takes the memory of one that nothing reads any more")
+{
+    tensor x(element_type::float_, {100, 1000});
+    std::ranges::fill(x.items<float>(), 1.0f);
+    with_budget const limits({.bytes = 1'000'000});
+    for (char const* const node : {"Sub(x, v)", "Sub(v, x)"})
+        CHECK(error_of(fmt::format("g (float[100, 1000] x) => (y) {{ v = Neg(x) y = {} }}", node), {x}) ==
+              "none");
+    CHECK(result_of("g (float[2] x) => (float[2] y) { v = Neg(x) y = Sub(x, v) }", {of({2}, {1, -2})}) ==
+          floats{2, -4});
+}
+
 TEST_CASE("a sequence is changed in place where nothing else reads it")
 {
     std::string const start = "g (float[2] x) => (int64 p, int64 q) { a = SequenceConstruct(x, x) ";

@@ -49,8 +49,8 @@ tensor of_two_numbers(tensor const& a, tensor const& b)
 template <auto const& F>
 std::vector<value> run_binary(call const& c)
 {
-    return {with_number(c.tensor_at(0).type(),
-        [&]<class T>(std::type_identity<T>) { return map_input<T>(c, second_operand(c), F); })};
+    return {with_number(
+        c.tensor_at(0).type(), [&]<class T>(std::type_identity<T>) { return map_inputs<T>(c, F); })};
 }
 
 template <auto const& F>
