@@ -379,7 +379,7 @@ void emit_elementwise(emission& out, node& each, std::set<node const*> const& fu
         for (variable* const input : part->inputs)
             if (input != nullptr)
                 out.use(*input);
-    out.release_unused();
+    out.release_unused(whole.used());
     out.include("xloom_onnx/elementwise.hpp");
     if (operands.empty()) {
         out.define(each.output(), text);

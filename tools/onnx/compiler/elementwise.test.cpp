@@ -169,6 +169,20 @@ TEST_CASE("a long chain is several loops, and so is what is no number")
         "xt::noalias(results.y) = e;"));
 }
 
+TEST_CASE("a tensor lives as long as a loop reads a view of it, which is broadcast")
+{
+    auto const code = [](std::string const& operand) {
+        return header_of(
+            "g (float[2, 2] x, float[2, 2] z) => (float[2, 2] y) { z0 = Constant<value_ints = [0]>() "
+            "o = Constant<value_ints = [1]>() k = Constant<value_int = 0>() a = Softmax(x) "
+            "v = Slice(a, z0, o, z0) t = Add(z, " +
+            operand + ") y = CumSum(t, k) }");
+    };
+    CHECK(has(code("a"), "auto& t = a;"));
+    CHECK(has(code("v"), "z, v, t);"));
+    CHECK_FALSE(has(code("v"), "auto& t"));
+}
+
 TEST_CASE("the second operand of CastLike is not computed")
 {
     CHECK_FALSE(has(

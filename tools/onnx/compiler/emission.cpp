@@ -240,11 +240,11 @@ void emission::use(variable& value)
         --each->uses;
 }
 
-void emission::release_unused()
+void emission::release_unused(std::vector<node*> const& readers)
 {
     auto& all = living_.back();
     auto const is_unused = [&](variable* each) {
-        if (each->uses != 0)
+        if (each->uses != 0 || is_viewed_in(readers, *each))
             return false;
         if (std::string const key = buffer_key(each->type); !key.empty())
             free_[key].push_back(buffers_.at(each));

@@ -110,8 +110,10 @@ public:
     void begin_block();
     void end_block();
     void use(variable& value);
-    /// Ends the life of the values of this block that no node needs any more.
-    void release_unused();
+    /// Ends the life of the values of this block that no node needs any more. Those that `readers`, which are
+    /// not written yet, read through a view live on: it may be broadcast, so that writing their output item
+    /// by item would overwrite what is still read.
+    void release_unused(std::vector<node*> const& readers = {});
 
 private:
     std::string shared_memory(std::string const& type, std::string_view name, std::string_view header);
