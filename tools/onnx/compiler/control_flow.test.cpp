@@ -241,6 +241,18 @@ TEST_CASE("a Loop whose condition is a constant before the first iteration")
     CHECK_FALSE(has(code("1"), ".cond"));
 }
 
+TEST_CASE("a Loop's condition in memory of a state is read before the states are replaced")
+{
+    std::string const text = header_of(
+        "g (int64 n, bool c, bool[1] s) => (bool[1] y) { y = Loop(n, c, s)<body = b (int64 i, bool f, "
+        "bool[1] t) => (bool[1] d, bool[1] u) { d = Not(t) u = Not(d) }> }");
+    std::size_t const kept = text.find("bool const continues = xloom_onnx::only_item(t);"),
+                      replaced = text.find("std::swap(t, u);");
+    CHECK_MESSAGE(replaced != std::string::npos, text);
+    CHECK_MESSAGE(kept < replaced, text);
+    CHECK(has(text, "return continues;"));
+}
+
 TEST_CASE("an If on a loop's own condition is the branch that runs")
 {
     std::string const text =

@@ -52,12 +52,13 @@ std::string trips_before(emission& out, node& each)
     return trips;
 }
 
-/// Writes the end of the body: what it returns, and the states of the next iteration.
+/// Writes the end of the body: what it returns, and the states of the next iteration. A condition in memory
+/// that their update may change is read before.
 void finish_iteration(emission& out, node& each, carried_states const& states)
 {
     variable& next = *each.body("body").outputs.at(0);
     std::string condition = is_always_true(next) ? "true" : only_item(out, next);
-    if (condition != "true" && states.contains(next)) {
+    if (condition != "true" && (states.contains(next) || !next.is_scalar())) {
         std::string const kept = out.unique("continues");
         out.line("bool const {} = {};", kept, condition);
         condition = kept;
