@@ -140,7 +140,14 @@ void sequence_map(emission& out, node& each)
     for (std::size_t i = 0; i < each.inputs.size(); ++i) {
         bool const is_sequence = each.input(i).type.kind() == xloom::type_kind::sequence;
         std::string const code = out.operand(each.input(i));
-        out.bind(*body.inputs[i], is_sequence ? fmt::format("{}[{}]", code, position) : code);
+        variable& element = *body.inputs[i];
+        if (!is_sequence)
+            out.bind(element, code);
+        else if (!element.is_scalar())
+            out.bind(element, fmt::format("{}[{}]", code, position));
+        else if (element.uses != 0)
+            out.define(
+                element, fmt::format("{}[{}]", code, position)); // that of std::vector<bool> is a proxy
     }
     emit_nodes(out, body);
     for (std::size_t k = 0; k < targets.size(); ++k)

@@ -59,6 +59,17 @@ TEST_CASE("SequenceMap of two sequences, of whose outputs one is read")
     CHECK_FALSE(has(text, "exp("));
 }
 
+TEST_CASE("SequenceMap of bools: the items of std::vector<bool> are proxies")
+{
+    std::string const text = header_of(
+        "g (bool a) => (y) { s = SequenceConstruct(a, a) y = SequenceMap(s, s)<body = b (bool p, bool q) "
+        "=> (bool u) { u = Not(p) }> }");
+    CHECK(has(text, "std::vector<bool> y{};"));
+    CHECK(has(text, "bool const p = s[position];"));
+    CHECK(has(text, "bool const u = xloom_onnx::not_(p);"));
+    CHECK(has(text, "results.y[position] = u;"));
+}
+
 TEST_CASE("optionals of constants and of values; sequences and optionals of one rank")
 {
     auto const choice = [](std::string const& then, std::string const& otherwise) {

@@ -431,6 +431,26 @@ TEST_CASE("a sequence's parts keep the axis where their length is given, whateve
     CHECK(rows[1] == xt::xtensor<float, 1>{1, 3, 5});
 }
 
+TEST_CASE("sequences of bools, which have no addresses")
+{
+    std::vector<bool> all;
+    ops::split_to_sequence_into(xt::xtensor<bool, 1>{true, false, true}, all, {.axis = 0, .keepdims = false});
+    CHECK(all == std::vector<bool>{true, false, true});
+    ops::sequence_insert(all, false, 0);
+    ops::sequence_erase(all, 1);
+    CHECK(all == std::vector<bool>{false, false, true});
+    auto&& last = ops::sequence_at(all, -1);
+    CHECK(last);
+    xt::xtensor<bool, 1> y;
+    for (std::int64_t const axis : {-1, 0}) {
+        ops::concat_from_sequence_into(all, y, {.axis = axis, .new_axis = true});
+        CHECK(y == xt::xtensor<bool, 1>{false, false, true});
+    }
+    CHECK_THROWS_AS(
+        ops::concat_from_sequence_into(all, y, {.axis = 1, .new_axis = true}), xloom::option_error);
+    CHECK_THROWS_AS(ops::concat_from_sequence_into(all, y, {.axis = 0}), xloom::option_error);
+}
+
 TEST_CASE("the length of a Range is computed in the type of its items")
 {
     // In float 0.3 / 0.1 is 3; in double the quotient of the two floats is 3.00000007.

@@ -1,9 +1,12 @@
 #pragma once
-// Sequences, which are std::vector, and optionals, which are std::optional.
+// Sequences, which are std::vector, and optionals, which are std::optional. A std::vector<bool> has no bools
+// in memory: its items are read and written by value.
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -28,7 +31,7 @@ inline std::size_t sequence_position(std::int64_t position, std::size_t count, b
 }
 
 template <class T>
-T const& sequence_at(std::vector<T> const& sequence, std::int64_t position)
+typename std::vector<T>::const_reference sequence_at(std::vector<T> const& sequence, std::int64_t position)
 {
     return sequence[sequence_position(position, sequence.size())];
 }
@@ -76,13 +79,18 @@ void concat_from_sequence_into(
             op, ": the sequence is empty, so the shape of its items is unknown");
     if (!options.new_axis)
         return concat_into(sequence, y, {.axis = options.axis});
-    std::vector<tensor_view<item_t<T> const>> parts;
-    for (T const& each : sequence) {
-        const_view_of<T> const part(each);
-        std::size_t const axis = checked_axis(op, options.axis, part.rank() + 1);
-        parts.emplace_back(part.data(), xloom::insert_axis(part.shape(), axis, 1));
+    if constexpr (detail::scalar<T>) {
+        checked_axis(op, options.axis, 1);
+        std::copy(sequence.begin(), sequence.end(), output_view(op, y, {sequence.size()}).data());
+    } else {
+        std::vector<tensor_view<item_t<T> const>> parts;
+        for (T const& each : sequence) {
+            const_view_of<T> const part(each);
+            std::size_t const axis = checked_axis(op, options.axis, part.rank() + 1);
+            parts.emplace_back(part.data(), xloom::insert_axis(part.shape(), axis, 1));
+        }
+        concat_into(parts, y, {.axis = options.axis});
     }
-    concat_into(parts, y, {.axis = options.axis});
 }
 
 struct split_to_sequence_options {
@@ -91,6 +99,26 @@ struct split_to_sequence_options {
 };
 
 namespace detail {
+
+/// Writes part k of a sequence: the slices of x from `begin` on, as many as `dims` has along the axis, which
+/// dropping requires to be one.
+template <class X, class T>
+void write_part(tensor_view<X const> const& from, std::size_t begin, xloom::shape const& dims,
+    std::size_t axis, bool drops_axis, std::vector<T>& sequence, std::size_t k)
+{
+    auto const write = [&](T& item) {
+        auto const part = output_view(
+            "xloom_onnx::split_to_sequence_into", item, drops_axis ? xloom::drop_axis(dims, axis) : dims);
+        take_part<X>(from, begin, tensor_view<X>(part.data(), dims), axis);
+    };
+    if constexpr (std::is_same_v<T, bool>) {
+        bool item = false;
+        write(item);
+        sequence[k] = item;
+    } else {
+        write(sequence[k]);
+    }
+}
 
 /// Splits x along an axis into parts of a length, the last of which may be shorter. Dropping the axis
 /// requires the length 1.
@@ -109,8 +137,7 @@ void split_evenly(
     for (std::size_t k = 0; k < sequence.size(); ++k) {
         xloom::shape dims = from.shape();
         dims[axis] = (std::min)(most, whole - k * most);
-        auto const part = output_view(op, sequence[k], drops_axis ? xloom::drop_axis(dims, axis) : dims);
-        take_part<item_t<X>>(from, k * most, tensor_view<item_t<X>>(part.data(), dims), axis);
+        write_part<item_t<X>>(from, k * most, dims, axis, drops_axis, sequence, k);
     }
 }
 
@@ -154,7 +181,7 @@ void split_to_sequence_into(X const& x, Lengths const& lengths, std::vector<T>& 
     for (std::size_t k = 0; k < sequence.size(); ++k) {
         xloom::shape dims = from.shape();
         dims[axis] = static_cast<std::size_t>(counts[k]);
-        take_part<item_t<X>>(from, begin, output_view(op, sequence[k], dims), axis);
+        detail::write_part<item_t<X>>(from, begin, dims, axis, false, sequence, k);
         begin += dims[axis];
     }
 }
