@@ -83,24 +83,18 @@ item is_inf(node const& each, std::vector<std::string> const& x)
 item clip(node const& each, std::vector<std::string> const& x)
 {
     std::string const type = item_type(each.input(0).type.element());
-    // From opset 6 to 10 numbers beyond float are out of the default limits; only double has such.
-    bool const has_limits = each.opset() >= 6 && each.input(0).type.element() == element_type::double_;
-    auto const limit = [&](std::size_t input, char const* attribute, double otherwise) -> std::string {
+    auto const limit = [&](std::size_t input, char const* attribute, double of_float, char const* of_type) {
         auto const view = each.view();
-        if (each.opset() >= 11)
-            return each.has(input) ? x.at(input) : "";
-        return has_limits || view.has_attribute(attribute)
-                   ? fmt::format(
-                         "static_cast<{}>({})", type, number_literal(view.number(attribute, otherwise)))
-                   : "";
+        if (each.opset() >= 11 && each.has(input))
+            return x.at(input);
+        if (each.opset() < 11 && (each.opset() >= 6 || view.has_attribute(attribute)))
+            return fmt::format("static_cast<{}>({})", type, number_literal(view.number(attribute, of_float)));
+        return fmt::format("std::numeric_limits<{}>::{}()", type, of_type);
     };
-    constexpr double of_float = std::numeric_limits<float>::max();
-    std::string text = x[0];
-    if (std::string const least = limit(1, "min", -of_float); !least.empty())
-        text = fmt::format("xloom_onnx::max({}, {})", text, least);
-    if (std::string const most = limit(2, "max", of_float); !most.empty())
-        text = fmt::format("xloom_onnx::min({}, {})", most, text);
-    return {text, true};
+    constexpr double most = std::numeric_limits<float>::max();
+    return {fmt::format("xloom_onnx::clip({}, {}, {})", x[0], limit(1, "min", -most, "lowest"),
+                limit(2, "max", most, "max")),
+        true};
 }
 
 std::string cast_options(runner::node_view const& view)
