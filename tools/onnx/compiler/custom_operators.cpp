@@ -108,7 +108,7 @@ void emit_custom(emission& out, node& each, std::string const& function)
     }
     if (each.step->node->attribute_size() != 0)
         arguments.push_back(options_of(*each.step->node));
-    out.line("{}({});", function, fmt::join(arguments, ", "));
+    out.line("::{}({});", function, fmt::join(arguments, ", "));
 }
 
 } // namespace compiler

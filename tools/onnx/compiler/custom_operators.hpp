@@ -22,8 +22,8 @@ void add_custom_operator(custom_operators& all, std::string const& text);
 /// the model declares.
 runner::operator_table operations_of(custom_operators const& all);
 
-/// Writes a call: function(inputs..., outputs..., {.attribute = value...}). Omitted inputs are std::nullopt;
-/// attributes are in alphabetical order.
+/// Writes a call: ::function(inputs..., outputs..., {.attribute = value...}). Omitted inputs are
+/// std::nullopt; attributes are in alphabetical order.
 void emit_custom(emission& out, node& each, std::string const& function);
 
 } // namespace compiler

@@ -117,7 +117,11 @@ TEST_CASE_FIXTURE(fixture, "custom operators and their headers; what the command
     std::string const custom = program.write("own.onnx", own.SerializeAsString());
     std::string const text = header({custom, "--operator", "Own=my::own", "--include", "my/own.hpp"});
     CHECK(has(text, "#include \"my/own.hpp\"\n"));
-    CHECK(has(text, "my::own(x, results.y);"));
+    CHECK(has(text, " ::my::own(x, results.y);"));
+    // A value of the model does not hide it.
+    CHECK(has(header({file("hidden", "g (float[2] own) => (float[2] y) { y = Own(own) }"), "--operator",
+                  "Own=own"}),
+        " ::own(own, results.y);"));
     for (char const* const name : {"a\"b.hpp", "a\\b.hpp", "a\tb.hpp", "\xc3\xa4.hpp"})
         CHECK(program.complaint({custom, "--operator", "Own=my::own", "--include", name})
                   .starts_with("--include must be the plain name of a file, but is '"));
