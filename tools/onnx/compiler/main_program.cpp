@@ -60,7 +60,7 @@ std::string main_of(generated const& model, options const& chosen, std::string c
                        "#include {}\n\n#include <xloom_onnx/model/program.hpp>\n\n"
                        "int main(int argc, char** argv)\n{{\n"
                        "    return xloom_onnx::run_program(argc, argv, {{{}}}, [](auto const& files) {{\n"
-                       "        {} model{};\n"
+                       "        ::{} model{};\n"
                        "        auto const results = files.run({});\n{}"
                        "    }});\n}}\n",
         chosen.source.empty() ? "" : " from " + comment_text(chosen.source), string_literal(header),

@@ -60,8 +60,8 @@ bool is_global(std::string_view name)
     return std::binary_search(words.begin(), words.end(), name);
 }
 
-/// True for the functions of C and POSIX whose names a model may have. A function of the global namespace
-/// hides a class of its name there.
+/// True for main and the functions of C and POSIX whose names a model may have. A function of the global
+/// namespace hides a class of its name there.
 bool is_function(std::string_view name)
 {
     static constexpr std::array words = std::to_array<std::string_view>({"abort", "abs", "accept", "access",
@@ -72,13 +72,13 @@ bool is_function(std::string_view name)
         "expm1", "fabs", "fclose", "fdim", "ffs", "finite", "floor", "fma", "fmax", "fmin", "fmod", "fopen",
         "fork", "fread", "free", "frexp", "fsync", "fwrite", "gamma", "getc", "getline", "getopt", "gets",
         "gettext", "getw", "hypot", "ilogb", "index", "j0", "j1", "jn", "kill", "ldexp", "lgamma", "link",
-        "listen", "log", "log10", "log1p", "log2", "logb", "lrint", "lround", "malloc", "memcpy", "memmove",
-        "memset", "mktemp", "modf", "nan", "nearbyint", "nextafter", "nice", "open", "pause", "perror",
-        "pipe", "poll", "pow", "printf", "profil", "putc", "puts", "putw", "qsort", "raise", "rand", "random",
-        "read", "realloc", "recv", "remainder", "remove", "rename", "revoke", "rewind", "rint", "rmdir",
-        "round", "roundeven", "sbrk", "scalb", "scanf", "select", "send", "signal", "significand", "sin",
-        "sincos", "sinh", "sleep", "socket", "sqrt", "srand", "srandom", "stat", "strcpy", "strlen", "swab",
-        "symlink", "sync", "syscall", "sysconf", "system", "tan", "tanh", "tgamma", "time", "times",
+        "listen", "log", "log10", "log1p", "log2", "logb", "lrint", "lround", "main", "malloc", "memcpy",
+        "memmove", "memset", "mktemp", "modf", "nan", "nearbyint", "nextafter", "nice", "open", "pause",
+        "perror", "pipe", "poll", "pow", "printf", "profil", "putc", "puts", "putw", "qsort", "raise", "rand",
+        "random", "read", "realloc", "recv", "remainder", "remove", "rename", "revoke", "rewind", "rint",
+        "rmdir", "round", "roundeven", "sbrk", "scalb", "scanf", "select", "send", "signal", "significand",
+        "sin", "sincos", "sinh", "sleep", "socket", "sqrt", "srand", "srandom", "stat", "strcpy", "strlen",
+        "swab", "symlink", "sync", "syscall", "sysconf", "system", "tan", "tanh", "tgamma", "time", "times",
         "tolower", "toupper", "trunc", "truncate", "uname", "unlink", "unshare", "usleep", "utime", "wait",
         "write", "y0", "y1", "yn"});
     static_assert(std::is_sorted(words.begin(), words.end()));
@@ -148,7 +148,7 @@ std::string why_no_class_name(std::string_view text)
     if (std::find(own_identifiers.begin(), own_identifiers.end(), text) != own_identifiers.end())
         return "is an identifier that the generated code has already";
     if (is_function(text))
-        return "is a function of the C library, which hides a class";
+        return "is a function of C or POSIX, which hides a class";
     return why_no_identifier(text);
 }
 

@@ -51,8 +51,8 @@ TEST_CASE("any identifier is one, and a reason is given for what is none")
     CHECK(compiler::why_no_qualified_name("a::b::c") == "");
     CHECK(compiler::why_no_qualified_name("::c") == "is empty");
     CHECK(compiler::why_no_qualified_name("a::") == "is empty");
-    for (char const* const function : {"time", "log", "index", "y1"}) {
-        CHECK(compiler::why_no_class_name(function) == "is a function of the C library, which hides a class");
+    for (char const* const function : {"time", "log", "index", "y1", "main"}) {
+        CHECK(compiler::why_no_class_name(function) == "is a function of C or POSIX, which hides a class");
         CHECK(compiler::class_name_of(function) == std::string(function) + "_");
     }
     CHECK(compiler::why_no_class_name("My_Net__2") == "");
