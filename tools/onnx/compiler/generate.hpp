@@ -23,7 +23,8 @@ struct generated {
     std::set<std::string> warnings{}; ///< where the model's declarations contradict what follows from it
 };
 
-/// Returns a translation unit with a main() that runs the model on .npy files; `header` is its name.
+/// Returns a translation unit with a main() that runs the model on .npy files; `header` is the
+/// name in its #include.
 ///
 /// Throws not_implemented if an input or an output has a type that .npy files lack.
 std::string main_of(generated const& model, options const& chosen, std::string const& header);

@@ -57,14 +57,14 @@ std::string main_of(generated const& model, options const& chosen, std::string c
     }
     std::string const name = chosen.enclosing.empty() ? chosen.name : chosen.enclosing + "::" + chosen.name;
     return fmt::format("// Made by xloom-compile{}: runs the model on INPUT=FILE.npy for each input.\n\n"
-                       "#include {}\n\n#include <xloom_onnx/model/program.hpp>\n\n"
+                       "#include \"{}\"\n\n#include <xloom_onnx/model/program.hpp>\n\n"
                        "int main(int argc, char** argv)\n{{\n"
                        "    return xloom_onnx::run_program(argc, argv, {{{}}}, [](auto const& files) {{\n"
                        "        ::{} model{};\n"
                        "        auto const results = files.run({});\n{}"
                        "    }});\n}}\n",
-        chosen.source.empty() ? "" : " from " + comment_text(chosen.source), string_literal(header),
-        fmt::join(names, ", "), name, weights, fmt::join(arguments, ", "), outputs);
+        chosen.source.empty() ? "" : " from " + comment_text(chosen.source), header, fmt::join(names, ", "),
+        name, weights, fmt::join(arguments, ", "), outputs);
 }
 
 } // namespace compiler

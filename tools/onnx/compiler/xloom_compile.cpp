@@ -25,6 +25,7 @@ struct command_line {
     std::string model{};
     std::string output{};
     std::string main{};
+    std::string included{}; ///< the header's name in main
     compiler::options chosen{};
 };
 
@@ -76,12 +77,13 @@ cxxopts::Options make_options()
     return options;
 }
 
-std::string header_name_of(std::string const& given)
+/// Returns the name of a file, if #include "..." can have it.
+std::string header_name_of(char const* option, std::string const& given)
 {
-    auto const is_special = [](char c) { return c < ' ' || c > '~' || c == '"' || c == '\\'; };
+    auto const is_special = [](unsigned char c) { return c < ' ' || c == 0x7f || c == '"' || c == '\\'; };
     if (std::any_of(given.begin(), given.end(), is_special))
-        throw runner::runner_error(
-            "--include must be the plain name of a file, but is " + runner::in_quotes(given));
+        throw runner::runner_error(fmt::format(
+            "--{} must be the plain name of a file, but is {}", option, runner::in_quotes(given)));
     return given;
 }
 
@@ -108,7 +110,7 @@ compiler::options code_options_of(cxxopts::ParseResult const& given, fs::path co
     for (std::string const& each : compiler::list_of(given, "operator"))
         compiler::add_custom_operator(chosen.operators, each);
     for (std::string const& each : compiler::list_of(given, "include"))
-        chosen.includes.push_back(header_name_of(each));
+        chosen.includes.push_back(header_name_of("include", each));
     chosen.weights = weights_place_of(given["weights"].as<std::string>());
     return chosen;
 }
@@ -126,6 +128,8 @@ command_line read_command_line(int argc, char const* const* argv)
         .main = given["main"].as<std::string>()};
     if (!parsed.main.empty() && parsed.output.empty())
         throw runner::runner_error("--main includes the header, so it needs --output");
+    if (!parsed.main.empty())
+        parsed.included = header_name_of("output", fs::path(parsed.output).filename().string());
     parsed.chosen = code_options_of(given, parsed.model);
     return parsed;
 }
@@ -145,7 +149,7 @@ int run(command_line const& parsed)
     runner::print_warnings("xloom-compile", made.warnings);
     std::string program;
     if (!parsed.main.empty())
-        program = compiler::main_of(made, parsed.chosen, fs::path(parsed.output).filename().string());
+        program = compiler::main_of(made, parsed.chosen, parsed.included);
     if (parsed.output.empty()) {
         std::printf("%s", made.header.c_str());
         return 0;
