@@ -215,11 +215,16 @@ TEST_CASE("main() reads the inputs and writes the outputs of .npy files' types")
     CHECK(has(text, " ::nets::tested model;")); // whatever main() declares
     CHECK(has(text, "files.run(model, files.template input<xt::xtensor<float, 2>>(\"x\"), files.template "
                     "input<std::int64_t>(\"n\"))"));
-    CHECK(has(text, "files.output(\"y\", results.y);"));
+    CHECK(has(text, "files.output(\"y\", \"y.npy\", results.y);"));
     CHECK(has(
         made("g (float16[2] x, string[N] s) => (float16[2] y, string[N] t) { y = Neg(x) t = Identity(s) }"),
         "files.run(model, files.template input<xt::xtensor<xloom::float16, 1>>(\"x\"), files.template "
         "input<xt::xtensor<std::string, 1>>(\"s\"))"));
+    onnx::GraphProto nested = runner::graph_of("g (float[2] x) => (float[2] y) { y = Neg(x) }");
+    nested.mutable_node(0)->set_output(0, "a/y");
+    nested.mutable_output(0)->set_name("a/y");
+    CHECK(has(main_of(generate(runner::model_of(nested), chosen), chosen, "tested.hpp"),
+        "files.output(\"a/y\", \"a_y.npy\", results.a_y);"));
     CHECK_THROWS_WITH_AS(made("g (bfloat16[2] x) => (bfloat16[2] y) { y = Neg(x) }"),
         doctest::Contains("the input 'x': .npy files have no xt::xtensor<xloom::bfloat16, 1>"), runner_error);
     onnx::GraphProto graph =

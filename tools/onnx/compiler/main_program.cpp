@@ -41,14 +41,14 @@ std::string main_of(generated const& model, options const& chosen, std::string c
     std::set<std::string> files;
     for (auto const& each : model.outputs) {
         require_npy("output", each);
-        std::string file = each.onnx_name;
-        std::replace(file.begin(), file.end(), '/', '_'); // as files.output does
+        std::string file = each.onnx_name + ".npy";
+        std::replace(file.begin(), file.end(), '/', '_');
         if (!files.insert(file).second)
             throw runner::not_implemented(
                 "--main is not implemented for two outputs in one file of --output, " +
-                runner::in_quotes(file + ".npy"));
-        outputs +=
-            fmt::format("        files.output({}, results.{});\n", string_literal(each.onnx_name), each.name);
+                runner::in_quotes(file));
+        outputs += fmt::format("        files.output({}, {}, results.{});\n", string_literal(each.onnx_name),
+            string_literal(file), each.name);
     }
     std::string weights;
     if (!model.weights.empty()) {

@@ -342,10 +342,10 @@ TEST_CASE("a program reads inputs and writes outputs as .npy files")
     auto const files = files_of({x, start, "--output=" + (folder / "results").string()});
     CHECK(files.input<xt::xtensor<float, 1>>("x") == xt::xtensor<float, 1>{4, 0, -4});
     CHECK(files.input<float>("start") == 0);
-    files.output("a/y", xt::xtensor<float, 2>{{1, 2}, {3, 4}});
+    files.output("a/y", "a_y.npy", xt::xtensor<float, 2>{{1, 2}, {3, 4}});
     CHECK(
         xt::load_npy<float>((folder / "results" / "a_y.npy").string()) == xt::xarray<float>{{1, 2}, {3, 4}});
-    files.output("last", 5.0F);
+    files.output("last", "last.npy", 5.0F);
     CHECK(*xt::load_npy<float>((folder / "results" / "last.npy").string()).begin() == 5);
 
     // The bytes of NumPy's array(["a", "né"]) and float16 array([1, 0.5]).
@@ -355,12 +355,12 @@ TEST_CASE("a program reads inputs and writes outputs as .npy files")
         return bytes.substr(bytes.find('\n') + 1);
     };
     xt::xtensor<std::string, 1> const words = {"a", "n\xc3\xa9"};
-    files.output("words", words);
+    files.output("words", "words.npy", words);
     CHECK(items_in("words.npy") == std::string("a\0\0\0\0\0\0\0n\0\0\0\xe9\0\0\0", 16));
-    files.output("word", std::string("a"));
+    files.output("word", "word.npy", std::string("a"));
     CHECK(items_in("word.npy") == std::string("a\0\0\0", 4));
     xt::xtensor<xloom::float16, 1> const halves = {xloom::float16(1.0F), xloom::float16(0.5F)};
-    files.output("halves", halves);
+    files.output("halves", "halves.npy", halves);
     CHECK(items_in("halves.npy") == std::string("\0\x3c\0\x38", 4));
     auto const written_ones =
         xloom_onnx::program_files({"words=" + (folder / "results/words.npy").string(),

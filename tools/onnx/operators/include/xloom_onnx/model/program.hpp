@@ -94,9 +94,9 @@ public:
         return results;
     }
 
-    /// Prints an output's shape and first items, and writes it to NAME.npy in the folder that is given.
+    /// Prints an output's shape and first items, and writes it to a file in the folder that is given.
     template <class Y>
-    void output(std::string const& name, Y const& y) const
+    void output(std::string const& name, std::string const& file, Y const& y) const
     {
         constexpr std::size_t most = 8;
         const_view_of<Y> const view(y);
@@ -107,8 +107,6 @@ public:
         auto const folder = files_.find("--output");
         if (folder == files_.end())
             return;
-        std::string file = name + ".npy";
-        std::replace(file.begin(), file.end(), '/', '_');
         std::filesystem::create_directories(folder->second);
         auto const path = std::filesystem::path(folder->second) / file;
         std::size_t const item_bytes = npy_bytes_of(view.data(), view.size());
