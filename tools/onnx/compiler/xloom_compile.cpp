@@ -115,6 +115,8 @@ compiler::options code_options_of(cxxopts::ParseResult const& given, fs::path co
     return chosen;
 }
 
+fs::path weights_path_of(fs::path header) { return header.replace_extension(".bin"); }
+
 command_line read_command_line(int argc, char const* const* argv)
 {
     cxxopts::Options options = make_options();
@@ -131,6 +133,9 @@ command_line read_command_line(int argc, char const* const* argv)
     if (!parsed.main.empty())
         parsed.included = header_name_of("output", fs::path(parsed.output).filename().string());
     parsed.chosen = code_options_of(given, parsed.model);
+    if (parsed.chosen.weights == compiler::weights_place::file && !parsed.output.empty() &&
+        weights_path_of(parsed.output) == parsed.output)
+        throw runner::runner_error("--output must not be the file of the weights, " + parsed.output);
     return parsed;
 }
 
@@ -156,7 +161,7 @@ int run(command_line const& parsed)
     }
     write_file(parsed.output, made.header);
     if (!made.weights.empty())
-        write_file(fs::path(parsed.output).replace_extension(".bin"), made.weights);
+        write_file(weights_path_of(parsed.output), made.weights);
     if (!program.empty())
         write_file(parsed.main, program);
     return 0;

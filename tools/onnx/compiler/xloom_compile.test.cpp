@@ -101,6 +101,8 @@ TEST_CASE_FIXTURE(fixture, "a header, its weights and a program are files where 
     std::memcpy(&last, weights.data() + 76, sizeof last);
     CHECK(last == 20);
     CHECK(has(read_file(main), "#include \"made.hpp\""));
+    CHECK(program.complaint({large, "-o", program / "made.bin", "--weights", "file"}) ==
+          "--output must not be the file of the weights, " + (program / "made.bin"));
     CHECK(header({model, "-o", program / "mod\xc3\xa8le.hpp", "--main", main}) == "");
     CHECK(has(read_file(main), "#include \"mod\xc3\xa8le.hpp\""));
     for (char const* const name : {"a\"b.hpp", "a\\b.hpp", "a\nb.hpp"})
