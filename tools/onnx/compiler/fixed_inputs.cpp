@@ -63,7 +63,7 @@ T number_of(std::string_view text)
         if (error == std::errc() && end == text.data() + text.size())
             return number;
     } else {
-        return static_cast<T>(number_of<float>(text));
+        return static_cast<T>(number_of<double>(text));
     }
     throw runner_error(fmt::format("{} is no {}", in_quotes(text), name_of(xloom::element_type_of<T>)));
 }

@@ -72,6 +72,9 @@ TEST_CASE_FIXTURE(fixture, "--shape and --value fix inputs, each once")
         file("net", "g (float[2] x, float s) => (float[2] y) <float s = {3}> { y = Mul(x, s) }");
     CHECK(has(header({with_default}), "return x_i * 3.0F;"));
     CHECK(has(header({with_default, "--value", "s=0.5"}), "return x_i * 0.5F;"));
+    // 1 + 2^-11 is halfway between two items of float16; float has no number between it and this one.
+    std::string const half = file("half", "g (float16[2] x, float16 s) => (float16[2] y) { y = Mul(x, s) }");
+    CHECK(has(header({half, "--value", "s=1.00048828126"}), "xloom::float16::from_bits(0x3c01)"));
     CHECK(program.complaint({with_default, "--shape", "s=2"}) == "the model has no tensor as its input 's'");
     for (std::string const dims :
         {"x=1,", "x=,1", "x=1,,2", "x=-1", "x=a", "x=1a", "x=1 2", "x=99999999999999999999"})
