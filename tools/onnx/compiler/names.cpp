@@ -137,6 +137,17 @@ std::string why_no_qualified_name(std::string_view text)
     return why_no_identifier(text);
 }
 
+std::string why_no_namespace(std::string_view text)
+{
+    if (std::string why = why_no_qualified_name(text); !why.empty())
+        return why;
+    std::string const parts = fmt::format("::{}::", text);
+    for (std::string_view const used : {"std", "xt", "xloom", "xloom_onnx"})
+        if (parts.find(fmt::format("::{}::", used)) != std::string::npos)
+            return fmt::format("has {}, a namespace that the generated code uses", used);
+    return "";
+}
+
 std::string class_name_of(std::string_view file)
 {
     std::string const name = identifier_of(file, std::string_view::npos);

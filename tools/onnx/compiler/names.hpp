@@ -25,6 +25,9 @@ std::string why_no_identifier(std::string_view text);
 /// Returns the same for identifiers with :: between them.
 std::string why_no_qualified_name(std::string_view text);
 
+/// Returns why a text cannot be the namespace of a generated class: its parts hide those that the code uses.
+std::string why_no_namespace(std::string_view text);
+
 /// Returns the name of the class for a file, whole. Files whose names differ in letters or digits get
 /// different ones.
 std::string class_name_of(std::string_view file);

@@ -51,6 +51,12 @@ TEST_CASE("any identifier is one, and a reason is given for what is none")
     CHECK(compiler::why_no_qualified_name("a::b::c") == "");
     CHECK(compiler::why_no_qualified_name("::c") == "is empty");
     CHECK(compiler::why_no_qualified_name("a::") == "is empty");
+    CHECK(compiler::why_no_namespace("a::") == "is empty");
+    CHECK(compiler::why_no_namespace("my::xt_nets") == "");
+    for (std::string const used : {"std", "xt", "xloom", "xloom_onnx"})
+        for (std::string const& name : {used, "my::" + used, used + "::my"})
+            CHECK(compiler::why_no_namespace(name) ==
+                  "has " + used + ", a namespace that the generated code uses");
     for (char const* const function : {"time", "log", "index", "y1", "main"}) {
         CHECK(compiler::why_no_class_name(function) == "is a function of C or POSIX, which hides a class");
         CHECK(compiler::class_name_of(function) == std::string(function) + "_");

@@ -104,7 +104,7 @@ compiler::options code_options_of(cxxopts::ParseResult const& given, fs::path co
     require_name("name", chosen.name, compiler::why_no_class_name(chosen.name));
     chosen.enclosing = given["namespace"].as<std::string>();
     if (given.count("namespace") != 0)
-        require_name("namespace", chosen.enclosing, compiler::why_no_qualified_name(chosen.enclosing));
+        require_name("namespace", chosen.enclosing, compiler::why_no_namespace(chosen.enclosing));
     chosen.shapes = compiler::shapes_of(given);
     chosen.values = compiler::values_of(given);
     for (std::string const& each : compiler::list_of(given, "operator"))

@@ -50,6 +50,8 @@ TEST_CASE_FIXTURE(fixture, "--name and --namespace take any identifier")
           "--name must be a name in C++, but 'time' is a function of C or POSIX, which hides a class");
     CHECK(program.complaint({model, "--name", ""}) == "--name must be a name in C++, but '' is empty");
     CHECK(has(header({model, "--namespace", "my::nets"}), "namespace my::nets {"));
+    CHECK(program.complaint({model, "--namespace", "my::xt"}) ==
+          "--namespace must be a name in C++, but 'my::xt' has xt, a namespace that the generated code uses");
     CHECK(program.complaint({model, "--namespace", "my nets"}) ==
           "--namespace must be a name in C++, but 'my nets' holds ' ', but may hold letters of ASCII, digits "
           "and _");
