@@ -22,14 +22,13 @@ inline xt::xtensor<double, 2> face_normals(
         xt::view(cells, xt::all(), xt::all(), xt::newaxis());    // [F, 3, 1]: for each corner one index
     auto const corners = xloom::gather_nd<3>(positions, vertex); // [F, 3, 3]: face, corner, coordinate
 
-    auto const corner = [&](std::size_t number) { return xt::view(corners, xt::all(), number); };
-    xt::xtensor<double, 2> const a = corner(1) - corner(0);
-    xt::xtensor<double, 2> const b = corner(2) - corner(0);
-    auto normals = xt::xtensor<double, 2>::from_shape(a.shape());
+    auto normals = xt::xtensor<double, 2>::from_shape({cells.shape(0), 3});
     for (std::size_t f = 0; f < normals.shape(0); ++f) {
-        normals(f, 0) = a(f, 1) * b(f, 2) - a(f, 2) * b(f, 1);
-        normals(f, 1) = a(f, 2) * b(f, 0) - a(f, 0) * b(f, 2);
-        normals(f, 2) = a(f, 0) * b(f, 1) - a(f, 1) * b(f, 0);
+        auto const a = [&](std::size_t axis) { return corners(f, 1, axis) - corners(f, 0, axis); };
+        auto const b = [&](std::size_t axis) { return corners(f, 2, axis) - corners(f, 0, axis); };
+        normals(f, 0) = a(1) * b(2) - a(2) * b(1);
+        normals(f, 1) = a(2) * b(0) - a(0) * b(2);
+        normals(f, 2) = a(0) * b(1) - a(1) * b(0);
     }
     return normals;
 }
@@ -40,10 +39,9 @@ inline xt::xtensor<double, 2> vertex_normals(xt::xtensor<double, 2> const& of_fa
     xt::xtensor<std::size_t, 2> const& cells, std::size_t vertex_count)
 {
     xt::xtensor<double, 2> sums = xt::zeros<double>({vertex_count, std::size_t{3}});
-    for (std::size_t corner = 0; corner < 3; ++corner) {
-        auto const vertex = xt::view(cells, xt::all(), xt::range(corner, corner + 1)); // [F, 1]
-        xloom::scatter_nd_into(xloom::reduction::add, sums, vertex, of_faces);
-    }
+    auto const vertex = xt::view(cells, xt::all(), xt::all(), xt::newaxis());     // [F, 3, 1]
+    auto const of_face = xt::view(of_faces, xt::all(), xt::newaxis(), xt::all()); // [F, 1, 3]
+    xloom::scatter_nd_into(xloom::reduction::add, sums, vertex, xloom::broadcast(of_face));
     xt::xtensor<double, 2> const lengths = xt::sqrt(xt::sum(sums * sums, {1}, xt::keep_dims));
     return xt::where(lengths > 0.0, sums / lengths, 0.0);
 }
