@@ -9,6 +9,7 @@
 #include <vector>
 
 #define CXXOPTS_NO_REGEX
+#define CXXOPTS_VECTOR_DELIMITER '\0' // an argument with commas is one
 #include <cxxopts.hpp>
 
 #include <xloom/types.hpp>
@@ -29,9 +30,10 @@ inline auto text_option() { return cxxopts::value<std::string>(); }
 inline auto text_option(std::string const& otherwise) { return text_option()->default_value(otherwise); }
 
 /// Adds the option help and the arguments without a name, and parses the arguments. With --help it prints
-/// the help and returns nothing.
+/// the help and returns nothing. Several arguments without a name are permitted if the help shows "...".
 ///
-/// Errors    an exception of cxxopts: an unknown option, or one without its value.
+/// Errors    an exception of cxxopts: an unknown option, or one without its value;
+///           std::runtime_error: an argument too many.
 inline std::optional<cxxopts::ParseResult> parse_options(cxxopts::Options& options, int argc,
     char const* const* argv, std::string const& files, std::string const& files_in_help)
 {
@@ -39,10 +41,14 @@ inline std::optional<cxxopts::ParseResult> parse_options(cxxopts::Options& optio
     options.parse_positional(files);
     options.positional_help(files_in_help);
     cxxopts::ParseResult given = options.parse(argc, argv);
-    if (given.count("help") == 0)
-        return given;
-    std::printf("%s", options.help({""}).c_str());
-    return std::nullopt;
+    if (given.count("help") != 0) {
+        std::printf("%s", options.help({""}).c_str());
+        return std::nullopt;
+    }
+    if (given.count(files) > 1 && !files_in_help.ends_with("..."))
+        throw std::runtime_error("there is an argument too many: " +
+                                 given[files].as<std::vector<std::string>>()[1] + " (see --help)");
+    return given;
 }
 
 /// Returns the text of an option that has no default; without it, an empty one.

@@ -197,6 +197,7 @@ TEST_CASE("bad input is refused in one line")
     };
     std::string const bad = program() / "bad.csv";
     CHECK(program().complaint({}) == "no flights are given (see --help)");
+    CHECK(program().complaint({"a.csv", "b.csv"}) == "there is an argument too many: b.csv (see --help)");
     CHECK(program().complaint({"nowhere.csv"}) ==
           "Can not open file \"nowhere.csv\" because \"No such file or directory\".");
     CHECK(complaint_about("") == "Header missing in file \"" + bad + "\".");

@@ -194,6 +194,7 @@ TEST_CASE("bad input is refused in one line")
 {
     std::string const nowhere = program() / "nowhere/file";
     CHECK(program().complaint({}) == "no text is given (see --help)");
+    CHECK(program().complaint({"a.txt", "b.txt"}) == "there is an argument too many: b.txt (see --help)");
     CHECK(program().complaint({nowhere}) == "the text " + nowhere + " cannot be read");
     std::string const brief = program().write("brief", "in brief");
     CHECK(program().complaint({brief}) ==

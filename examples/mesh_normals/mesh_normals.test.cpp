@@ -140,6 +140,7 @@ TEST_CASE("bad input is refused in one line")
         return complaint.starts_with(prefix) ? complaint.substr(prefix.size()) : complaint;
     };
     CHECK(program().complaint({}) == "no mesh is given (see --help)");
+    CHECK(program().complaint({"a.json", "b.json"}) == "there is an argument too many: b.json (see --help)");
     CHECK(
         program().complaint({"nowhere.json"}) == "the mesh nowhere.json cannot be read: it cannot be opened");
     CHECK(complaint_about("").find("parse error") != std::string::npos);
