@@ -94,8 +94,15 @@ TEST_CASE("a stream reads the same letters, bit for bit")
     CHECK(has_same_bits);
 }
 
+TEST_CASE("each character of the text is a line for the picture")
+{
+    CHECK(program().run({"a, \"b\n", "--plot", program() / ""}).succeeded);
+    CHECK(read_file(program() / "text.dat") == "\"a\"\n\",\"\n\" \"\n\" \"\n\"b\"\n\" \"\n");
+}
+
 TEST_CASE("bad input is refused in one line")
 {
+    CHECK(program().complaint({"abc", "def"}) == "there is an argument too many: def (see --help)");
     CHECK(program().complaint({""}) == "there is no text to read");
     CHECK(program().complaint({"abc", "--plot", program() / "nowhere"}) ==
           "the files of " + (program() / "nowhere") + " cannot be written");

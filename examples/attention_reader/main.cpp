@@ -13,6 +13,7 @@
 #include <string>
 
 #include "../program_options.hpp"
+#include "../quoted.hpp"
 #include "../run_program.hpp"
 #include "reader.hpp"
 
@@ -28,7 +29,7 @@ void write_plot(std::string const& folder, std::string const& text, reading cons
         for (std::size_t m = 0; m < text.size(); ++m)
             alignments << read.alignments(t, 0, 0, m) << (m + 1 == text.size() ? '\n' : ' ');
     for (char const letter : text)
-        letters << '"' << letter << "\"\n";
+        letters << quoted(letter) << '\n';
     alignments.close();
     letters.close();
     if (!alignments || !letters)

@@ -24,6 +24,7 @@
 
 #include "../program_options.hpp"
 #include "../progress_bar.hpp"
+#include "../quoted.hpp"
 #include "../run_program.hpp"
 #include "text.hpp"
 #include "training.hpp"
@@ -150,10 +151,8 @@ void write_plot(std::string const& path, std::vector<point> const& curve, model_
         file << '\n';
     }
     file << "\n\n";
-    for (std::size_t i = 0; i < last.size(); ++i) {
-        char const shown = last[i].character;
-        file << i << " \"" << (shown == '\n' || shown == '"' ? ' ' : shown) << "\"\n";
-    }
+    for (std::size_t i = 0; i < last.size(); ++i)
+        file << i << ' ' << quoted(last[i].character) << '\n';
     file.close();
     if (!file)
         throw std::runtime_error("the file " + path + " cannot be written");
