@@ -96,11 +96,15 @@ TEST_CASE("bad input is refused in one line")
 {
     std::string const nowhere = program() / "nowhere/file";
     CHECK(program().complaint({nowhere}).starts_with("the recording " + nowhere + " cannot be read: "));
-    std::string const slow = program() / "slow.wav";
-    SndfileHandle(slow, SFM_WRITE, SF_FORMAT_WAV | SF_FORMAT_PCM_16, 1, 4000)
-        .write(std::vector<short>(9).data(), 9);
-    CHECK(program().complaint({slow}) ==
-          "the recording " + slow + " must have at least 8000 samples a second, but has 4000");
+    CHECK(program().complaint({"a.wav", "b.wav"}) == "there is an argument too many: b.wav (see --help)");
+    for (int const rate : {4000, 2000000000}) {
+        std::string const wav = program() / "rate.wav";
+        SndfileHandle(wav, SFM_WRITE, SF_FORMAT_WAV | SF_FORMAT_PCM_16, 1, rate)
+            .write(std::vector<short>(9).data(), 9);
+        CHECK(program().complaint({wav}) == "the recording " + wav +
+                                                " must have from 8000 to 384000 samples a second, but has " +
+                                                std::to_string(rate));
+    }
     CHECK(program().complaint({"--steps", "many"}) ==
           "--steps must be a number from 0 to 1000000, but is many");
     CHECK(program().complaint({AUDIO_EFFECT_RECORDING, "--steps=0", "--wav", nowhere}) ==

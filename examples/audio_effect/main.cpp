@@ -43,9 +43,10 @@ recording read_recording(std::string const& path)
     SndfileHandle file(path);
     if (file.error() != SF_ERR_NO_ERROR || file.frames() == 0)
         throw std::runtime_error("the recording " + path + " cannot be read: " + file.strError());
-    if (file.samplerate() < 8000)
+    // A damaged file may state two billion, of which the seconds of silence would fill the memory.
+    if (file.samplerate() < 8000 || file.samplerate() > 384000)
         throw std::runtime_error("the recording " + path +
-                                 " must have at least 8000 samples a second, but has " +
+                                 " must have from 8000 to 384000 samples a second, but has " +
                                  std::to_string(file.samplerate()));
     auto const frames = static_cast<std::size_t>(file.frames()),
                count = static_cast<std::size_t>(file.channels());
