@@ -2,6 +2,7 @@
 #
 #     each script      -h and --help print its first comment, and nothing else happens: no other program is found, no file is written
 #     scripts/test     refuses an unknown preset before it installs anything
+#     scripts/setup    refuses what is not one part
 #     scripts/example  lists the examples, and installs what one needs: one line says so, apt's output is shown if it fails
 #     what builds      installs what it needs before anything else: each script that calls scripts/setup or scripts/build-example
 
@@ -65,6 +66,15 @@ execute_process(COMMAND ${SCRATCH}/tree/scripts/test --debug RESULT_VARIABLE sta
 if(NOT status EQUAL 2 OR NOT complaint MATCHES "^test: there is no preset --debug in CMakePresets.json")
   fault("scripts/test --debug ends with ${status}: ${complaint}")
 endif()
+
+foreach(arguments "" "''" "nothing" "'tests format'" "tests format")
+  separate_arguments(split UNIX_COMMAND "${arguments}")
+  execute_process(COMMAND ${SCRATCH}/tree/scripts/setup ${split} RESULT_VARIABLE status ERROR_VARIABLE complaint)
+  string(REPLACE "'" "" shown "${arguments}")
+  if(NOT status EQUAL 2 OR NOT complaint MATCHES "^setup: there must be one part, but not '${shown}' ")
+    fault("scripts/setup ${arguments} ends with ${status}: ${complaint}")
+  endif()
+endforeach()
 
 set(ENV{PATH} ${path})
 execute_process(COMMAND ${SOURCE_DIR}/scripts/example OUTPUT_VARIABLE listed)
