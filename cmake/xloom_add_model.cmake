@@ -2,7 +2,8 @@
 #
 # Makes a C++ header of an ONNX model, NAME.hpp with the class NAME, as a step of TARGET's build: TARGET and what links to it can include it.
 # The default is the file's name, and a class that xloom-compile names after it: time_ in time.hpp for time.onnx. OPTIONS are those of
-# xloom-compile, such as --shape "x=1,576". With --weights file, NAME.bin is beside the header.
+# xloom-compile, such as --shape "x=1,576". With --weights file, NAME.bin is beside the header. A name is one model's in its folder: another
+# target links to TARGET, or makes a model of another name.
 #
 # The compiler is the one that is installed with xloom or built in this tree (XLOOM_BUILD_TOOLS); XLOOM_COMPILE_PROGRAM replaces it, for
 # builds that cannot run what they build.
@@ -16,6 +17,11 @@ function(xloom_add_model target file)
     get_filename_component(model_NAME ${file} NAME_WLE)
     string(MAKE_C_IDENTIFIER ${model_NAME} model_NAME)
   endif()
+  get_property(names DIRECTORY PROPERTY XLOOM_MODELS)
+  if("${model_NAME}" IN_LIST names)
+    message(FATAL_ERROR "xloom_add_model: this folder has a model ${model_NAME} already. Link to its target, or choose another NAME.")
+  endif()
+  set_property(DIRECTORY APPEND PROPERTY XLOOM_MODELS ${model_NAME})
   if(XLOOM_COMPILE_PROGRAM)
     set(program ${XLOOM_COMPILE_PROGRAM})
   elseif(TARGET xloom-compile)
