@@ -808,6 +808,15 @@ constexpr std::size_t saturated_product(std::size_t a, std::size_t b) noexcept
 #endif
 }
 
+/// True if the compiler cancels what is added and subtracted: -ffast-math, g++'s -fassociative-math. Of a part
+/// of -ffast-math clang has no macro.
+inline constexpr bool is_reassociated =
+#if defined(__FAST_MATH__) || defined(__ASSOCIATIVE_MATH__)
+    true;
+#else
+    false;
+#endif
+
 /// Has the compiler take `value`, a number or a vector, for one that it does not know: no instruction
 /// combines its computation with its use.
 template <class T>
@@ -8204,11 +8213,7 @@ inline constexpr bool is_float_batch = std::is_same_v<V, batch_t<float>> && has_
 /// Why not with -ffast-math: these add a number and subtract it again, which compilers then cancel.
 template <class V>
 inline constexpr bool is_double_batch =
-#ifdef __FAST_MATH__
-    false;
-#else
-    std::is_same_v<V, batch_t<double>> && has_simd<double>;
-#endif
+    !xloom::detail::is_reassociated && std::is_same_v<V, batch_t<double>> && has_simd<double>;
 
 /// Evaluates a polynomial by Horner's method; `first` is the coefficient of x^0.
 template <class V, class Number, class... Coefficients>
@@ -8261,9 +8266,8 @@ template <class V>
 V shifted_integer(V const& x, batch_item_t<V> factor)
 {
     V shifted = multiply_add(x, V(factor), V(rounding_shift<V>));
-#ifdef __FAST_MATH__
-    xloom::detail::forget_value(shifted.data); // whose subtraction would cancel the addition
-#endif
+    if constexpr (xloom::detail::is_reassociated)
+        xloom::detail::forget_value(shifted.data); // whose subtraction would cancel the addition
     return shifted;
 }
 
@@ -8334,11 +8338,13 @@ private:
     }
 };
 
-/// True if xsimd's exponentials and logarithms of doubles are wrong: versions before 14 add a number and
-/// subtract it again, which clang's -ffast-math cancels.
+/// True if xsimd's exponentials and logarithms of doubles are wrong: it adds a number and subtracts it again,
+/// which clang's -ffast-math cancels before version 14, and g++'s -fassociative-math without -ffast-math.
 inline constexpr bool is_rounding_cancelled =
 #if defined(__clang__) && defined(__FAST_MATH__) && !defined(XLOOM_NO_SIMD)
     XSIMD_VERSION_MAJOR < 14;
+#elif defined(__ASSOCIATIVE_MATH__) && !defined(__FAST_MATH__)
+    true;
 #else
     false;
 #endif
@@ -8891,12 +8897,7 @@ namespace detail {
 
 /// True if the functions of Ts are those of this file, else those of <cmath>.
 template <class T>
-inline constexpr bool has_lane_functions =
-#ifdef __FAST_MATH__
-    false;
-#else
-    has_simd<T>;
-#endif
+inline constexpr bool has_lane_functions = !xloom::detail::is_reassociated && has_simd<T>;
 
 /// Returns of_batch of batches, or of numbers that are put into batches; where there are none of the type,
 /// of_item of each item.
@@ -23231,7 +23232,7 @@ public:
           count_(count),
           width_(whole_batches<T>(channels)),
           padded_(memory.take(steps + history_, width_)),
-          ct_sums_(memory.take(steps + 2 * history_, width_)),
+          ct_sums_(memory.take(steps, width_)),
           weight_(memory.take(taps, width_)),
           bias_(memory.take(width_)),
           ct_weight_(memory.take(taps, width_)),
@@ -23244,7 +23245,7 @@ public:
     {
         std::fill_n(ct_weight_, (history_ + 1) * width_, T(0));
         std::fill_n(ct_bias_, width_, T(0));
-        std::fill_n(ct_sums_, (steps_ + 2 * history_) * width_, T(0));
+        std::fill_n(ct_sums_, steps_ * width_, T(0));
         std::fill_n(padded_, (steps_ + history_) * width_, T(0));
         std::fill_n(weight_, (history_ + 1) * width_, T(0));
         std::fill_n(bias_, width_, T(0));
@@ -23259,7 +23260,7 @@ public:
         item_rows<T> const padded = rows_of(padded_);
         copy_or_clear(in.past_state.from_column(first), padded, history_, count_);
         copy_matrix(in.input.from_column(first), padded.from_row(history_), steps_, count_);
-        copy_or_clear(of.output.from_column(first), rows_of(ct_sums_).from_row(history_), steps_, count_);
+        copy_or_clear(of.output.from_column(first), rows_of(ct_sums_), steps_, count_);
         kernel::for_each_batch<T>(count_, [&](std::size_t c) {
             if (in.silu)
                 multiply_by_slopes(c);
@@ -23283,8 +23284,8 @@ public:
 private:
     item_rows<T> rows_of(T* first) const { return {first, static_cast<std::ptrdiff_t>(width_), 1}; }
 
-    /// Returns the cotangents in a row, which is that of the sum of step row - history_, 0 out of range.
-    T* ct_sum_at(std::size_t row, std::size_t c) const { return ct_sums_ + row * width_ + c; }
+    /// Returns the cotangents of the sums of step t.
+    T* ct_sum_at(std::size_t t, std::size_t c) const { return ct_sums_ + t * width_ + c; }
 
     /// Multiplies the cotangents of outputs by the slope of SiLU at the sums.
     void multiply_by_slopes(std::size_t c) const
@@ -23294,7 +23295,7 @@ private:
             for (std::size_t j = 0; j <= history_; ++j)
                 sum = multiply_add(
                     load_batch(weight_ + j * width_ + c), load_batch(padded_ + (t + j) * width_ + c), sum);
-            T* const ct = ct_sum_at(t + history_, c);
+            T* const ct = ct_sum_at(t, c);
             store_batch(ct, V(load_batch(ct) * differentiate(silu{}, sum).slope));
         }
     }
@@ -23303,13 +23304,13 @@ private:
     {
         V ct_bias = load_batch(ct_bias_ + c);
         for (std::size_t t = 0; t < steps_; ++t)
-            ct_bias = ct_bias + load_batch(ct_sum_at(t + history_, c));
+            ct_bias = ct_bias + load_batch(ct_sum_at(t, c));
         store_batch(ct_bias_ + c, ct_bias);
         for (std::size_t j = 0; j <= history_; ++j) {
             V sum = load_batch(ct_weight_ + j * width_ + c);
             for (std::size_t t = 0; t < steps_; ++t)
                 sum = multiply_add(
-                    load_batch(ct_sum_at(t + history_, c)), load_batch(padded_ + (t + j) * width_ + c), sum);
+                    load_batch(ct_sum_at(t, c)), load_batch(padded_ + (t + j) * width_ + c), sum);
             store_batch(ct_weight_ + j * width_ + c, sum);
         }
     }
@@ -23319,9 +23320,10 @@ private:
     {
         for (std::size_t p = 0; p < steps_ + history_; ++p) {
             V sum = load_batch(padded_ + p * width_ + c);
-            for (std::size_t j = 0; j <= history_; ++j)
-                sum = multiply_add(
-                    load_batch(weight_ + j * width_ + c), load_batch(ct_sum_at(p + history_ - j, c)), sum);
+            std::size_t const first = p < steps_ ? 0 : p - steps_ + 1, last = (std::min)(history_, p);
+            for (std::size_t j = first; j <= last; ++j)
+                sum =
+                    multiply_add(load_batch(weight_ + j * width_ + c), load_batch(ct_sum_at(p - j, c)), sum);
             store_batch(padded_ + p * width_ + c, sum);
         }
     }
@@ -30272,6 +30274,7 @@ private:
                 with_backward(
                     head, cotangents_of(call, i, from, to, ct_beta), memory, [](auto const& go) { go(); });
             });
+        flush_subnormals const flushing;
         if (betas != 0)
             add_betas(call, ct_betas, to);
     }
@@ -30431,11 +30434,12 @@ struct attention_types {
 /// Policy    serial, or one with threads (tbb_policy), among which heads are divided: results are bitwise
 ///           equal to those of serial.
 /// Workspace a recurrent_workspace of query's element type, before or behind the policy, for further calls.
-/// Special   The delta rules read a query as scale * (S.T @ query + (key . query) v), S after the decay.
-///           NaN and infinity follow IEEE 754 in that.
+/// Special   The delta rules read a query as scale * (S.T @ (exp(decay) query) + (key . query) v), S before
+///           the decay, and the state by a key likewise. NaN and infinity follow IEEE 754 in that.
 /// Errors    before anything is written: shape_error, option_error, index_error (a length), overlap_error,
 ///           std::bad_alloc. present_state may be the tensor past_state.
-/// Order     sums over keys in order, in multiply-adds that are fused where the processor can. The bits of a
+/// Order     sums over keys in order, but key . query lane by lane; multiply-adds are fused where the
+///           processor can. The bits of a
 ///           token do not depend on the batch, on the other heads, or on how a sequence is split into calls,
 ///           if the state has the type that computes.
 /// Cost      B T Hkv d_k d_v multiply-adds: 2 of linear, 3 of gated, 3 of delta and 4 of gated_delta, and one
@@ -33888,7 +33892,8 @@ void run_linear_recurrence_vjp(std::string_view op, A const& a, B const& b, H0 c
 /// Order     ct is linear_recurrence in the opposite direction; the products are rounded once, then added.
 /// Cost      that recurrence, and a pass over h and over each gradient. Allocates a tensor of the shape of
 ///           a, and what linear_recurrence_into does.
-/// Aliasing  b is not read. Any other overlap with a gradient is an overlap_error.
+/// Aliasing  b is not read. A number h0 is copied, and may be the variable of ct_h0. Any other overlap with a
+///           gradient is an overlap_error.
 /// Example
 /// ```cpp
 /// xt::xtensor<double, 1> const a = {2, 3}, b = {1, 1}, h = {11, 34}, ct_h = {0, 1};
@@ -38015,7 +38020,7 @@ private:
         T items[width], sum(0);
         store_batch(items, values);
         for (std::size_t c = 0; c < count_; ++c)
-            sum += items[c];
+            sum = sum + items[c];
         return sum;
     }
 
@@ -38045,8 +38050,9 @@ private:
             V const decay = load_batch(record_.decay(i, s));
             V const after = multiply_add(decay, before, of.taken * B);
             V const ct_h = multiply_add(ct_y, V(channels_.C(t, s)), load_batch(record_.carried(s)));
-            sums.ct_C[t * in.states + s] += sum_of_channels(ct_y * after);
-            sums.ct_B[t * in.states + s] += sum_of_channels(ct_h * of.taken);
+            T &ct_C = sums.ct_C[t * in.states + s], &ct_B = sums.ct_B[t * in.states + s];
+            ct_C = ct_C + sum_of_channels(ct_y * after);
+            ct_B = ct_B + sum_of_channels(ct_h * of.taken);
             d_taken = multiply_add(ct_h, B, d_taken);
             V const carried = ct_h * decay, ct_rate = carried * before;
             d_size = multiply_add(ct_rate, channels_.A(s), d_size);
@@ -38507,8 +38513,8 @@ void check_selective_outputs(std::string_view op, tensor_ref<Item const> const& 
 /// Policy    serial, or one with threads (tbb_policy): results are bitwise equal to those of serial.
 /// Workspace a recurrent_workspace of u's element type, before or behind the policy, for further calls.
 /// Special   A step of size d = 0 keeps the states, so that delta pads a short sequence if u and B are finite
-///           there: 0 times NaN or infinity is NaN. With delta_softplus that is delta = -infinity, with
-///           delta_bias also delta = -delta_bias. NaN and infinity follow IEEE 754.
+///           there: 0 times NaN or infinity is NaN. With delta_softplus that is delta = -infinity,
+///           without it delta = -delta_bias. NaN and infinity follow IEEE 754.
 /// Errors    before anything is written: shape_error, overlap_error, std::bad_alloc. y may be the tensor u,
 ///           final_state the tensor initial_state.
 /// Order     as written, state after state, in multiply-adds that are fused where the processor can. The bits
@@ -44794,6 +44800,8 @@ namespace detail {
 template <class C>
 inline constexpr bool is_of_kind<a_rank_axis, distributed_axis<C>> = true;
 template <class C>
+inline constexpr bool is_of_kind<a_rank_axis, distributed_axis<C> const> = true;
+template <class C>
 inline constexpr bool is_of_kind<a_rank_axis, distributed_axis<C>&> = true;
 template <class C>
 inline constexpr bool is_of_kind<a_rank_axis, distributed_axis<C> const&> = true;
@@ -45616,7 +45624,9 @@ public:
         : sequences_((std::clamp)(part.buffer_bytes() / prefix_state<V>::bytes_per_sequence, std::size_t{1},
               (std::max)(element_count(drop_axis(dims, axis)), std::size_t{1}))),
           state_(sequences_),
-          totals_(sequences_ * whole_blocks_of(detail::begin_in_scan(part, reverse), dims[axis]).blocks)
+          totals_(element_count(drop_axis(dims, axis)) == 0
+                      ? 0
+                      : sequences_ * whole_blocks_of(detail::begin_in_scan(part, reverse), dims[axis]).blocks)
     {}
 
     /// The largest number of sequences whose state is sent at once.
@@ -46938,7 +46948,8 @@ void scatter_alone(std::string_view op, Reduce& reduce, Data& data, Indices cons
 ///           the others are equal on all ranks. An index of the first axis counts from the begin of the whole
 ///           axis, a negative one from its end. Updates are a tensor.
 /// Types     as scatter_nd_into, with items that are trivially copyable.
-/// Options   as scatter_nd. unique and sorted are promises about the updates of all ranks.
+/// Options   as scatter_nd. unique and sorted are promises about the updates of all ranks,
+///           which debug builds verify on one rank only.
 /// Reduce    as scatter_nd, the first argument or none; the same on all ranks.
 /// Axis      a distributed_axis behind the options, before or after the policy.
 /// Policy    as scatter_nd, on the threads of a rank.
@@ -47061,7 +47072,10 @@ public:
     }
 
     /// Returns the size of the buffer that run() uses.
-    std::size_t buffer_bytes() const { return (own() + all() + 1) * per_round_ * sizeof(T); }
+    std::size_t buffer_bytes() const
+    {
+        return elements_ == 0 ? 0 : (own() + all() + 1) * per_round_ * sizeof(T);
+    }
 
     template <class Policy>
     void run(std::byte* buffer, rank_attempt& attempt, Policy const& policy)
@@ -49658,6 +49672,7 @@ auto as_eigen(X&& x)
 #include <cstddef>
 #include <cstdint>
 #include <fstream>
+#include <initializer_list>
 #include <limits>
 #include <stdexcept>
 #include <string>
@@ -49719,9 +49734,12 @@ inline json const& read_list(json const& object, char const* name, std::string c
 /// Returns an integer; 0 if it is omitted.
 inline std::int64_t read_integer(json const& object, char const* name, std::string const& place)
 {
+    constexpr auto most = static_cast<std::uint64_t>((std::numeric_limits<std::int64_t>::max)());
     json const& value = member(object, name);
     if (!value.is_null() && !value.is_number_integer())
         fail_json(concat(place, ": ", name), "an integer, but is ", value.type_name());
+    if (value.is_number_unsigned() && value.get<std::uint64_t>() > most)
+        fail_json(concat(place, ": ", name), "at most ", most, ", but is ", value.get<std::uint64_t>());
     return value.is_null() ? 0 : value.get<std::int64_t>();
 }
 
@@ -49777,10 +49795,21 @@ json_tensor<Item> read_tensor(json const& layer, char const* name, std::size_t r
     return tensor;
 }
 
+/// Refuses members that ONNX has and this reader has no use for: without them the network is another one.
+inline void check_unread(
+    json const& object, std::initializer_list<char const*> names, std::string const& place)
+{
+    for (char const* const name : names)
+        if (!member(object, name).is_null())
+            fail<file_error>(place, " must have no ", name,
+                ", which is not read. Construct such weights from constants and options.");
+}
+
 /// Returns the options of a layer in D directions. Their names refer to the file.
 template <class Options>
 Options read_options(json const& root, std::string const& file, std::size_t D)
 {
+    check_unread(root, {"direction", "clip", "input_forget", "activation_alpha", "activation_beta"}, file);
     Options options;
     options.direction = D == 2 ? direction::bidirectional : direction::forward;
     options.layout = read_integer(root, "layout", file);
@@ -49807,6 +49836,7 @@ std::vector<recurrent_weights<Family, Item>> read_layers(
     std::vector<recurrent_weights<Family, Item>> layers;
     for (json const& layer : read_list(root, "layers", file)) {
         std::string const place = concat(file, ": layers[", layers.size(), "]");
+        check_unread(layer, {"P", "initial_h", "initial_c", "sequence_lens"}, place);
         auto const W = read_tensor<Item>(layer, "W", 3, place), R = read_tensor<Item>(layer, "R", 3, place),
                    B = member(layer, "B").is_null() ? json_tensor<Item>()
                                                     : read_tensor<Item>(layer, "B", 2, place);
@@ -49834,7 +49864,8 @@ std::vector<recurrent_weights<Family, Item>> read_layers(
 ///
 /// W, R and B are nested lists of numbers in the shapes that lstm takes, and so is a "projection", which a
 /// layer may have. B may be omitted, and so may the attributes of all layers, ONNX's: layout, activations.
-/// Other members are ignored. Two directions are bidirectional, one is forward.
+/// Two directions are bidirectional, one is forward. ONNX's other attributes and inputs are an error, further
+/// members are ignored.
 ///
 /// Types     float, double. Behind the path the arguments of lstm_weights may follow that say how weights are
 ///           packed: a weight_storage, for_training.
@@ -49969,16 +50000,17 @@ private:
     std::size_t size_ = 0;
 };
 
-/// Calls f(communicator) on all ranks of MPI_COMM_WORLD, between MPI_Init and MPI_Finalize. A rank whose f
-/// throws prints the error and ends all ranks by MPI_Abort, since others may wait for it. It is the body of a
-/// main function.
+/// Calls f(communicator) on all ranks of MPI_COMM_WORLD, between MPI_Init_thread and
+/// MPI_Finalize. A rank whose f throws prints the error and ends all ranks by MPI_Abort, since others may
+/// wait for it. It is the body of a main function.
 ///
 /// Errors    rank_error: MPI does not start.
 template <class F>
 void run_mpi_ranks(F const& f)
 {
-    if (MPI_Init(nullptr, nullptr) != MPI_SUCCESS)
-        detail::fail<rank_error>("xloom::run_mpi_ranks: MPI_Init failed");
+    int provided = MPI_THREAD_SINGLE; // funneled: the threads of policies do not call MPI
+    if (MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided) != MPI_SUCCESS)
+        detail::fail<rank_error>("xloom::run_mpi_ranks: MPI_Init_thread failed");
 #ifdef __cpp_exceptions
     int rank = 0;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);

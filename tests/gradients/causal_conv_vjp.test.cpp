@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstddef>
+#include <limits>
 #include <vector>
 
 #include <doctest/doctest.h>
@@ -177,6 +178,18 @@ TEST_CASE("causal_conv_vjp_into: omitted cotangents and gradients, storage float
         of.input, of.weight, of.inputs(), {.present_state = ct_state}, {.past_state = ct_past});
     std::fill(cotangents.output.items.begin(), cotangents.output.items.end(), 0.0);
     CHECK(items_of(ct_past) == found_gradients<double>(operands, false, cotangents)[3]);
+}
+
+TEST_CASE("causal_conv_vjp_into: an infinite weight of steps that do not exist")
+{
+    xt::xtensor<double, 3> const one = {{{1}}};
+    xt::xtensor<double, 3> ct_input = {{{0}}}, ct_past = {{{0}}};
+    double const infinity = std::numeric_limits<double>::infinity();
+    xt::xtensor<double, 2> const weight = {{infinity, 2}};
+    xloom::causal_conv_vjp_into(
+        one, weight, {.past_state = one}, {.output = one}, {.input = ct_input, .past_state = ct_past});
+    CHECK(ct_input(0, 0, 0) == 2);
+    CHECK(ct_past(0, 0, 0) == infinity);
 }
 
 } // namespace causal_conv_vjp_test

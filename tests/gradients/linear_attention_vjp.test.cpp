@@ -280,4 +280,17 @@ TEST_CASE("linear_attention_vjp_into: a shorter sequence beside a longer one")
     }
 }
 
+TEST_CASE("linear_attention_vjp_into: subnormal gradients that are added to are zeros, that of beta, too")
+{
+    xt::xtensor<float, 4> const zero = {{{{0}}}};
+    xt::xtensor<float, 3> const none = {{{0}}};
+    xt::xtensor<float, 4> ct_query = {{{{1e-40f}}}};
+    xt::xtensor<float, 3> ct_beta = {{{1e-40f}}};
+    xloom::linear_attention_vjp_into(zero, zero, zero, {.decay = none, .beta = none}, {.output = zero},
+        {.query = ct_query, .beta = ct_beta});
+    float const kept = xloom::flush_subnormals::is_supported ? 0 : 1e-40f;
+    CHECK(ct_query(0, 0, 0, 0) == kept);
+    CHECK(ct_beta(0, 0, 0) == kept);
+}
+
 } // namespace linear_attention_vjp_test

@@ -203,6 +203,12 @@ TEST_CASE("files that are refused")
     CHECK(read_text(gru(layers)).size() == 1);
     check_refused<file_error>(
         gru(R"("layout":1.5,)" + layers), ": layout must be an integer, but is number" + remedy);
+    check_refused<file_error>(gru(R"("layout":18446744073709551615,)" + layers),
+        ": layout must be at most 9223372036854775807, but is 18446744073709551615" + remedy);
+    std::string const by_hand = ", which is not read. Construct such weights from constants and options.";
+    check_refused<file_error>(gru(R"("direction":"reverse",)" + layers), " must have no direction" + by_hand);
+    check_refused<file_error>(gru(R"("layers":[{"P":[[1]]}])"), ": layers[0] must have no P" + by_hand);
+    CHECK(read_text(gru(R"("hidden_size":1,"name":"spare",)" + layers)).size() == 1);
     check_refused<file_error>(gru(R"("activations":[1],)" + layers),
         ": activations must be a list of names, but one is number" + remedy);
     check_refused<file_error>(

@@ -296,7 +296,8 @@ void run_linear_recurrence_vjp(std::string_view op, A const& a, B const& b, H0 c
 /// Order     ct is linear_recurrence in the opposite direction; the products are rounded once, then added.
 /// Cost      that recurrence, and a pass over h and over each gradient. Allocates a tensor of the shape of
 ///           a, and what linear_recurrence_into does.
-/// Aliasing  b is not read. Any other overlap with a gradient is an overlap_error.
+/// Aliasing  b is not read. A number h0 is copied, and may be the variable of ct_h0. Any other overlap with a
+///           gradient is an overlap_error.
 /// Example
 /// ```cpp
 /// xt::xtensor<double, 1> const a = {2, 3}, b = {1, 1}, h = {11, 34}, ct_h = {0, 1};

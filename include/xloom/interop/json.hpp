@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <fstream>
+#include <initializer_list>
 #include <limits>
 #include <stdexcept>
 #include <string>
@@ -72,9 +73,12 @@ inline json const& read_list(json const& object, char const* name, std::string c
 /// Returns an integer; 0 if it is omitted.
 inline std::int64_t read_integer(json const& object, char const* name, std::string const& place)
 {
+    constexpr auto most = static_cast<std::uint64_t>((std::numeric_limits<std::int64_t>::max)());
     json const& value = member(object, name);
     if (!value.is_null() && !value.is_number_integer())
         fail_json(concat(place, ": ", name), "an integer, but is ", value.type_name());
+    if (value.is_number_unsigned() && value.get<std::uint64_t>() > most)
+        fail_json(concat(place, ": ", name), "at most ", most, ", but is ", value.get<std::uint64_t>());
     return value.is_null() ? 0 : value.get<std::int64_t>();
 }
 
@@ -130,10 +134,21 @@ json_tensor<Item> read_tensor(json const& layer, char const* name, std::size_t r
     return tensor;
 }
 
+/// Refuses members that ONNX has and this reader has no use for: without them the network is another one.
+inline void check_unread(
+    json const& object, std::initializer_list<char const*> names, std::string const& place)
+{
+    for (char const* const name : names)
+        if (!member(object, name).is_null())
+            fail<file_error>(place, " must have no ", name,
+                ", which is not read. Construct such weights from constants and options.");
+}
+
 /// Returns the options of a layer in D directions. Their names refer to the file.
 template <class Options>
 Options read_options(json const& root, std::string const& file, std::size_t D)
 {
+    check_unread(root, {"direction", "clip", "input_forget", "activation_alpha", "activation_beta"}, file);
     Options options;
     options.direction = D == 2 ? direction::bidirectional : direction::forward;
     options.layout = read_integer(root, "layout", file);
@@ -160,6 +175,7 @@ std::vector<recurrent_weights<Family, Item>> read_layers(
     std::vector<recurrent_weights<Family, Item>> layers;
     for (json const& layer : read_list(root, "layers", file)) {
         std::string const place = concat(file, ": layers[", layers.size(), "]");
+        check_unread(layer, {"P", "initial_h", "initial_c", "sequence_lens"}, place);
         auto const W = read_tensor<Item>(layer, "W", 3, place), R = read_tensor<Item>(layer, "R", 3, place),
                    B = member(layer, "B").is_null() ? json_tensor<Item>()
                                                     : read_tensor<Item>(layer, "B", 2, place);
@@ -187,7 +203,8 @@ std::vector<recurrent_weights<Family, Item>> read_layers(
 ///
 /// W, R and B are nested lists of numbers in the shapes that lstm takes, and so is a "projection", which a
 /// layer may have. B may be omitted, and so may the attributes of all layers, ONNX's: layout, activations.
-/// Other members are ignored. Two directions are bidirectional, one is forward.
+/// Two directions are bidirectional, one is forward. ONNX's other attributes and inputs are an error, further
+/// members are ignored.
 ///
 /// Types     float, double. Behind the path the arguments of lstm_weights may follow that say how weights are
 ///           packed: a weight_storage, for_training.

@@ -76,7 +76,10 @@ public:
     }
 
     /// Returns the size of the buffer that run() uses.
-    std::size_t buffer_bytes() const { return (own() + all() + 1) * per_round_ * sizeof(T); }
+    std::size_t buffer_bytes() const
+    {
+        return elements_ == 0 ? 0 : (own() + all() + 1) * per_round_ * sizeof(T);
+    }
 
     template <class Policy>
     void run(std::byte* buffer, rank_attempt& attempt, Policy const& policy)

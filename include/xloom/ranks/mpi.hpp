@@ -104,16 +104,17 @@ private:
     std::size_t size_ = 0;
 };
 
-/// Calls f(communicator) on all ranks of MPI_COMM_WORLD, between MPI_Init and MPI_Finalize. A rank whose f
-/// throws prints the error and ends all ranks by MPI_Abort, since others may wait for it. It is the body of a
-/// main function.
+/// Calls f(communicator) on all ranks of MPI_COMM_WORLD, between MPI_Init_thread and
+/// MPI_Finalize. A rank whose f throws prints the error and ends all ranks by MPI_Abort, since others may
+/// wait for it. It is the body of a main function.
 ///
 /// Errors    rank_error: MPI does not start.
 template <class F>
 void run_mpi_ranks(F const& f)
 {
-    if (MPI_Init(nullptr, nullptr) != MPI_SUCCESS)
-        detail::fail<rank_error>("xloom::run_mpi_ranks: MPI_Init failed");
+    int provided = MPI_THREAD_SINGLE; // funneled: the threads of policies do not call MPI
+    if (MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided) != MPI_SUCCESS)
+        detail::fail<rank_error>("xloom::run_mpi_ranks: MPI_Init_thread failed");
 #ifdef __cpp_exceptions
     int rank = 0;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);

@@ -99,11 +99,12 @@ struct attention_types {
 /// Policy    serial, or one with threads (tbb_policy), among which heads are divided: results are bitwise
 ///           equal to those of serial.
 /// Workspace a recurrent_workspace of query's element type, before or behind the policy, for further calls.
-/// Special   The delta rules read a query as scale * (S.T @ query + (key . query) v), S after the decay.
-///           NaN and infinity follow IEEE 754 in that.
+/// Special   The delta rules read a query as scale * (S.T @ (exp(decay) query) + (key . query) v), S before
+///           the decay, and the state by a key likewise. NaN and infinity follow IEEE 754 in that.
 /// Errors    before anything is written: shape_error, option_error, index_error (a length), overlap_error,
 ///           std::bad_alloc. present_state may be the tensor past_state.
-/// Order     sums over keys in order, in multiply-adds that are fused where the processor can. The bits of a
+/// Order     sums over keys in order, but key . query lane by lane; multiply-adds are fused where the
+///           processor can. The bits of a
 ///           token do not depend on the batch, on the other heads, or on how a sequence is split into calls,
 ///           if the state has the type that computes.
 /// Cost      B T Hkv d_k d_v multiply-adds: 2 of linear, 3 of gated, 3 of delta and 4 of gated_delta, and one

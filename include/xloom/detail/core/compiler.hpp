@@ -98,6 +98,15 @@ constexpr std::size_t saturated_product(std::size_t a, std::size_t b) noexcept
 #endif
 }
 
+/// True if the compiler cancels what is added and subtracted: -ffast-math, g++'s -fassociative-math. Of a part
+/// of -ffast-math clang has no macro.
+inline constexpr bool is_reassociated =
+#if defined(__FAST_MATH__) || defined(__ASSOCIATIVE_MATH__)
+    true;
+#else
+    false;
+#endif
+
 /// Has the compiler take `value`, a number or a vector, for one that it does not know: no instruction
 /// combines its computation with its use.
 template <class T>

@@ -103,6 +103,8 @@ namespace detail {
 template <class C>
 inline constexpr bool is_of_kind<a_rank_axis, distributed_axis<C>> = true;
 template <class C>
+inline constexpr bool is_of_kind<a_rank_axis, distributed_axis<C> const> = true;
+template <class C>
 inline constexpr bool is_of_kind<a_rank_axis, distributed_axis<C>&> = true;
 template <class C>
 inline constexpr bool is_of_kind<a_rank_axis, distributed_axis<C> const&> = true;

@@ -34,7 +34,7 @@ public:
           count_(count),
           width_(whole_batches<T>(channels)),
           padded_(memory.take(steps + history_, width_)),
-          ct_sums_(memory.take(steps + 2 * history_, width_)),
+          ct_sums_(memory.take(steps, width_)),
           weight_(memory.take(taps, width_)),
           bias_(memory.take(width_)),
           ct_weight_(memory.take(taps, width_)),
@@ -47,7 +47,7 @@ public:
     {
         std::fill_n(ct_weight_, (history_ + 1) * width_, T(0));
         std::fill_n(ct_bias_, width_, T(0));
-        std::fill_n(ct_sums_, (steps_ + 2 * history_) * width_, T(0));
+        std::fill_n(ct_sums_, steps_ * width_, T(0));
         std::fill_n(padded_, (steps_ + history_) * width_, T(0));
         std::fill_n(weight_, (history_ + 1) * width_, T(0));
         std::fill_n(bias_, width_, T(0));
@@ -62,7 +62,7 @@ public:
         item_rows<T> const padded = rows_of(padded_);
         copy_or_clear(in.past_state.from_column(first), padded, history_, count_);
         copy_matrix(in.input.from_column(first), padded.from_row(history_), steps_, count_);
-        copy_or_clear(of.output.from_column(first), rows_of(ct_sums_).from_row(history_), steps_, count_);
+        copy_or_clear(of.output.from_column(first), rows_of(ct_sums_), steps_, count_);
         kernel::for_each_batch<T>(count_, [&](std::size_t c) {
             if (in.silu)
                 multiply_by_slopes(c);
@@ -86,8 +86,8 @@ public:
 private:
     item_rows<T> rows_of(T* first) const { return {first, static_cast<std::ptrdiff_t>(width_), 1}; }
 
-    /// Returns the cotangents in a row, which is that of the sum of step row - history_, 0 out of range.
-    T* ct_sum_at(std::size_t row, std::size_t c) const { return ct_sums_ + row * width_ + c; }
+    /// Returns the cotangents of the sums of step t.
+    T* ct_sum_at(std::size_t t, std::size_t c) const { return ct_sums_ + t * width_ + c; }
 
     /// Multiplies the cotangents of outputs by the slope of SiLU at the sums.
     void multiply_by_slopes(std::size_t c) const
@@ -97,7 +97,7 @@ private:
             for (std::size_t j = 0; j <= history_; ++j)
                 sum = multiply_add(
                     load_batch(weight_ + j * width_ + c), load_batch(padded_ + (t + j) * width_ + c), sum);
-            T* const ct = ct_sum_at(t + history_, c);
+            T* const ct = ct_sum_at(t, c);
             store_batch(ct, V(load_batch(ct) * differentiate(silu{}, sum).slope));
         }
     }
@@ -106,13 +106,13 @@ private:
     {
         V ct_bias = load_batch(ct_bias_ + c);
         for (std::size_t t = 0; t < steps_; ++t)
-            ct_bias = ct_bias + load_batch(ct_sum_at(t + history_, c));
+            ct_bias = ct_bias + load_batch(ct_sum_at(t, c));
         store_batch(ct_bias_ + c, ct_bias);
         for (std::size_t j = 0; j <= history_; ++j) {
             V sum = load_batch(ct_weight_ + j * width_ + c);
             for (std::size_t t = 0; t < steps_; ++t)
                 sum = multiply_add(
-                    load_batch(ct_sum_at(t + history_, c)), load_batch(padded_ + (t + j) * width_ + c), sum);
+                    load_batch(ct_sum_at(t, c)), load_batch(padded_ + (t + j) * width_ + c), sum);
             store_batch(ct_weight_ + j * width_ + c, sum);
         }
     }
@@ -122,9 +122,10 @@ private:
     {
         for (std::size_t p = 0; p < steps_ + history_; ++p) {
             V sum = load_batch(padded_ + p * width_ + c);
-            for (std::size_t j = 0; j <= history_; ++j)
-                sum = multiply_add(
-                    load_batch(weight_ + j * width_ + c), load_batch(ct_sum_at(p + history_ - j, c)), sum);
+            std::size_t const first = p < steps_ ? 0 : p - steps_ + 1, last = (std::min)(history_, p);
+            for (std::size_t j = first; j <= last; ++j)
+                sum =
+                    multiply_add(load_batch(weight_ + j * width_ + c), load_batch(ct_sum_at(p - j, c)), sum);
             store_batch(padded_ + p * width_ + c, sum);
         }
     }

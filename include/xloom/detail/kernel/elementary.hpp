@@ -29,11 +29,7 @@ inline constexpr bool is_float_batch = std::is_same_v<V, batch_t<float>> && has_
 /// Why not with -ffast-math: these add a number and subtract it again, which compilers then cancel.
 template <class V>
 inline constexpr bool is_double_batch =
-#ifdef __FAST_MATH__
-    false;
-#else
-    std::is_same_v<V, batch_t<double>> && has_simd<double>;
-#endif
+    !xloom::detail::is_reassociated && std::is_same_v<V, batch_t<double>> && has_simd<double>;
 
 /// Evaluates a polynomial by Horner's method; `first` is the coefficient of x^0.
 template <class V, class Number, class... Coefficients>
@@ -86,9 +82,8 @@ template <class V>
 V shifted_integer(V const& x, batch_item_t<V> factor)
 {
     V shifted = multiply_add(x, V(factor), V(rounding_shift<V>));
-#ifdef __FAST_MATH__
-    xloom::detail::forget_value(shifted.data); // whose subtraction would cancel the addition
-#endif
+    if constexpr (xloom::detail::is_reassociated)
+        xloom::detail::forget_value(shifted.data); // whose subtraction would cancel the addition
     return shifted;
 }
 
@@ -159,11 +154,13 @@ private:
     }
 };
 
-/// True if xsimd's exponentials and logarithms of doubles are wrong: versions before 14 add a number and
-/// subtract it again, which clang's -ffast-math cancels.
+/// True if xsimd's exponentials and logarithms of doubles are wrong: it adds a number and subtracts it again,
+/// which clang's -ffast-math cancels before version 14, and g++'s -fassociative-math without -ffast-math.
 inline constexpr bool is_rounding_cancelled =
 #if defined(__clang__) && defined(__FAST_MATH__) && !defined(XLOOM_NO_SIMD)
     XSIMD_VERSION_MAJOR < 14;
+#elif defined(__ASSOCIATIVE_MATH__) && !defined(__FAST_MATH__)
+    true;
 #else
     false;
 #endif

@@ -42,12 +42,7 @@ namespace detail {
 
 /// True if the functions of Ts are those of this file, else those of <cmath>.
 template <class T>
-inline constexpr bool has_lane_functions =
-#ifdef __FAST_MATH__
-    false;
-#else
-    has_simd<T>;
-#endif
+inline constexpr bool has_lane_functions = !xloom::detail::is_reassociated && has_simd<T>;
 
 /// Returns of_batch of batches, or of numbers that are put into batches; where there are none of the type,
 /// of_item of each item.

@@ -144,7 +144,7 @@ private:
         T items[width], sum(0);
         store_batch(items, values);
         for (std::size_t c = 0; c < count_; ++c)
-            sum += items[c];
+            sum = sum + items[c];
         return sum;
     }
 
@@ -174,8 +174,9 @@ private:
             V const decay = load_batch(record_.decay(i, s));
             V const after = multiply_add(decay, before, of.taken * B);
             V const ct_h = multiply_add(ct_y, V(channels_.C(t, s)), load_batch(record_.carried(s)));
-            sums.ct_C[t * in.states + s] += sum_of_channels(ct_y * after);
-            sums.ct_B[t * in.states + s] += sum_of_channels(ct_h * of.taken);
+            T &ct_C = sums.ct_C[t * in.states + s], &ct_B = sums.ct_B[t * in.states + s];
+            ct_C = ct_C + sum_of_channels(ct_y * after);
+            ct_B = ct_B + sum_of_channels(ct_h * of.taken);
             d_taken = multiply_add(ct_h, B, d_taken);
             V const carried = ct_h * decay, ct_rate = carried * before;
             d_size = multiply_add(ct_rate, channels_.A(s), d_size);

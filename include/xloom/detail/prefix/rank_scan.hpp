@@ -297,7 +297,9 @@ public:
         : sequences_((std::clamp)(part.buffer_bytes() / prefix_state<V>::bytes_per_sequence, std::size_t{1},
               (std::max)(element_count(drop_axis(dims, axis)), std::size_t{1}))),
           state_(sequences_),
-          totals_(sequences_ * whole_blocks_of(detail::begin_in_scan(part, reverse), dims[axis]).blocks)
+          totals_(element_count(drop_axis(dims, axis)) == 0
+                      ? 0
+                      : sequences_ * whole_blocks_of(detail::begin_in_scan(part, reverse), dims[axis]).blocks)
     {}
 
     /// The largest number of sequences whose state is sent at once.

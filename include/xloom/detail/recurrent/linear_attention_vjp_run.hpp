@@ -52,6 +52,7 @@ private:
                 with_backward(
                     head, cotangents_of(call, i, from, to, ct_beta), memory, [](auto const& go) { go(); });
             });
+        flush_subnormals const flushing;
         if (betas != 0)
             add_betas(call, ct_betas, to);
     }
