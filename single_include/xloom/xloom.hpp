@@ -808,8 +808,8 @@ constexpr std::size_t saturated_product(std::size_t a, std::size_t b) noexcept
 #endif
 }
 
-/// True if the compiler cancels what is added and subtracted: -ffast-math, g++'s -fassociative-math. Of a part
-/// of -ffast-math clang has no macro.
+/// True if the compiler cancels what is added and subtracted: -ffast-math, g++'s -fassociative-math. clang
+/// has no macro for parts of -ffast-math.
 inline constexpr bool is_reassociated =
 #if defined(__FAST_MATH__) || defined(__ASSOCIATIVE_MATH__)
     true;
@@ -3036,8 +3036,8 @@ struct owned<std::tuple<Ts...>> {
     using type = std::tuple<owned_t<Ts>...>;
 };
 
-/// Requires that a copy of a tensor or lazy expression fits in memory: a view may repeat items. More axes than
-/// max_rank are for check_rank to report.
+/// Requires that a copy of a tensor or lazy expression fits in memory: a view may repeat items. More axes
+/// than max_rank are for check_rank to report.
 ///
 /// Errors    shape_error
 template <class X>

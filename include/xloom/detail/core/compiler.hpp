@@ -98,8 +98,8 @@ constexpr std::size_t saturated_product(std::size_t a, std::size_t b) noexcept
 #endif
 }
 
-/// True if the compiler cancels what is added and subtracted: -ffast-math, g++'s -fassociative-math. Of a part
-/// of -ffast-math clang has no macro.
+/// True if the compiler cancels what is added and subtracted: -ffast-math, g++'s -fassociative-math. clang
+/// has no macro for parts of -ffast-math.
 inline constexpr bool is_reassociated =
 #if defined(__FAST_MATH__) || defined(__ASSOCIATIVE_MATH__)
     true;

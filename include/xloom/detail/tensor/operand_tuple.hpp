@@ -88,8 +88,8 @@ struct owned<std::tuple<Ts...>> {
     using type = std::tuple<owned_t<Ts>...>;
 };
 
-/// Requires that a copy of a tensor or lazy expression fits in memory: a view may repeat items. More axes than
-/// max_rank are for check_rank to report.
+/// Requires that a copy of a tensor or lazy expression fits in memory: a view may repeat items. More axes
+/// than max_rank are for check_rank to report.
 ///
 /// Errors    shape_error
 template <class X>
