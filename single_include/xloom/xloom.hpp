@@ -11072,18 +11072,16 @@ template <class A, class B>
     requires(!detail::is_lanes<A> && !detail::is_lanes<B>)
 constexpr std::common_type_t<A, B>(min)(A const& a, B const& b)
 {
-    auto const first = static_cast<std::common_type_t<A, B>>(a);
-    auto const second = static_cast<std::common_type_t<A, B>>(b);
-    return second < first ? second : first;
+    using result = std::common_type_t<A, B>;
+    return select(static_cast<result>(b) < static_cast<result>(a), b, a);
 }
 /// As above, of numbers, in their common type.
 template <class A, class B>
     requires(!detail::is_lanes<A> && !detail::is_lanes<B>)
 constexpr std::common_type_t<A, B>(max)(A const& a, B const& b)
 {
-    auto const first = static_cast<std::common_type_t<A, B>>(a);
-    auto const second = static_cast<std::common_type_t<A, B>>(b);
-    return first < second ? second : first;
+    using result = std::common_type_t<A, B>;
+    return select(static_cast<result>(a) < static_cast<result>(b), b, a);
 }
 
 } // namespace xloom::inline XLOOM_ABI
@@ -30439,9 +30437,8 @@ struct attention_types {
 /// Errors    before anything is written: shape_error, option_error, index_error (a length), overlap_error,
 ///           std::bad_alloc. present_state may be the tensor past_state.
 /// Order     sums over keys in order, but key . query lane by lane; multiply-adds are fused where the
-///           processor can. The bits of a
-///           token do not depend on the batch, on the other heads, or on how a sequence is split into calls,
-///           if the state has the type that computes.
+///           processor can. The bits of a token do not depend on the batch, on the other heads, or on how a
+///           sequence is split into calls, if the state has the type that computes.
 /// Cost      B T Hkv d_k d_v multiply-adds: 2 of linear, 3 of gated, 3 of delta and 4 of gated_delta, and one
 ///           for each further query head. A token reads and writes the state once. Memory of each thread: a
 ///           state, and 32 tokens of (3 + Hq / Hkv) d_k numbers, allocated unless a workspace is given that
@@ -38513,8 +38510,8 @@ void check_selective_outputs(std::string_view op, tensor_ref<Item const> const& 
 /// Policy    serial, or one with threads (tbb_policy): results are bitwise equal to those of serial.
 /// Workspace a recurrent_workspace of u's element type, before or behind the policy, for further calls.
 /// Special   A step of size d = 0 keeps the states, so that delta pads a short sequence if u and B are finite
-///           there: 0 times NaN or infinity is NaN. With delta_softplus that is delta = -infinity,
-///           without it delta = -delta_bias. NaN and infinity follow IEEE 754.
+///           there: 0 times NaN or infinity is NaN. With delta_softplus that is delta = -infinity, without it
+///           delta = -delta_bias. NaN and infinity follow IEEE 754.
 /// Errors    before anything is written: shape_error, overlap_error, std::bad_alloc. y may be the tensor u,
 ///           final_state the tensor initial_state.
 /// Order     as written, state after state, in multiply-adds that are fused where the processor can. The bits
@@ -42212,10 +42209,10 @@ XLOOM_LIST_CONSTEXPR type_list loop_outputs(
 ///           the element's shape; M's value is not used.
 /// Options   opset (latest_opset).
 /// Errors    type_error: a carried value is untyped, changes its kind or element type (an optional may become
-///           what it holds, and the other way round, but for a tensor), or is of a kind that the version does
-///           not have; numbers of inputs, of outputs, or of the body's outputs; a scan
-///           output that is not a tensor; kind or element type of a declared output. shape_error: rank or
-///           dimension of a declared output. option_error: the opset.
+///           the sequence that it holds, and any value an optional of its type), or is of a kind that the
+///           version does not have; numbers of inputs, of outputs, or of the body's outputs; a scan output
+///           that is not a tensor; kind or element type of a declared output. shape_error: rank or dimension
+///           of a declared output. option_error: the opset.
 /// Differs   from ONNX: every error is reported; ONNX's default mode suppresses it. Numbers of inputs and
 ///           outputs are checked.
 /// Cost      at most 4 KiB of stack for each level of nested bodies, besides that of the body; the lists are
@@ -46948,8 +46945,8 @@ void scatter_alone(std::string_view op, Reduce& reduce, Data& data, Indices cons
 ///           the others are equal on all ranks. An index of the first axis counts from the begin of the whole
 ///           axis, a negative one from its end. Updates are a tensor.
 /// Types     as scatter_nd_into, with items that are trivially copyable.
-/// Options   as scatter_nd. unique and sorted are promises about the updates of all ranks,
-///           which debug builds verify on one rank only.
+/// Options   as scatter_nd. unique and sorted are promises about the updates of all ranks, which
+///           debug builds verify on one rank only.
 /// Reduce    as scatter_nd, the first argument or none; the same on all ranks.
 /// Axis      a distributed_axis behind the options, before or after the policy.
 /// Policy    as scatter_nd, on the threads of a rank.
@@ -50000,9 +49997,9 @@ private:
     std::size_t size_ = 0;
 };
 
-/// Calls f(communicator) on all ranks of MPI_COMM_WORLD, between MPI_Init_thread and
-/// MPI_Finalize. A rank whose f throws prints the error and ends all ranks by MPI_Abort, since others may
-/// wait for it. It is the body of a main function.
+/// Calls f(communicator) on all ranks of MPI_COMM_WORLD, between MPI_Init_thread and MPI_Finalize. A rank
+/// whose f throws prints the error and ends all ranks by MPI_Abort, since others may wait for it. It is the
+/// body of a main function.
 ///
 /// Errors    rank_error: MPI does not start.
 template <class F>

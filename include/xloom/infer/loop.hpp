@@ -168,10 +168,10 @@ XLOOM_LIST_CONSTEXPR type_list loop_outputs(
 ///           the element's shape; M's value is not used.
 /// Options   opset (latest_opset).
 /// Errors    type_error: a carried value is untyped, changes its kind or element type (an optional may become
-///           what it holds, and the other way round, but for a tensor), or is of a kind that the version does
-///           not have; numbers of inputs, of outputs, or of the body's outputs; a scan
-///           output that is not a tensor; kind or element type of a declared output. shape_error: rank or
-///           dimension of a declared output. option_error: the opset.
+///           the sequence that it holds, and any value an optional of its type), or is of a kind that the
+///           version does not have; numbers of inputs, of outputs, or of the body's outputs; a scan output
+///           that is not a tensor; kind or element type of a declared output. shape_error: rank or dimension
+///           of a declared output. option_error: the opset.
 /// Differs   from ONNX: every error is reported; ONNX's default mode suppresses it. Numbers of inputs and
 ///           outputs are checked.
 /// Cost      at most 4 KiB of stack for each level of nested bodies, besides that of the body; the lists are

@@ -214,8 +214,8 @@ void scatter_alone(std::string_view op, Reduce& reduce, Data& data, Indices cons
 ///           the others are equal on all ranks. An index of the first axis counts from the begin of the whole
 ///           axis, a negative one from its end. Updates are a tensor.
 /// Types     as scatter_nd_into, with items that are trivially copyable.
-/// Options   as scatter_nd. unique and sorted are promises about the updates of all ranks,
-///           which debug builds verify on one rank only.
+/// Options   as scatter_nd. unique and sorted are promises about the updates of all ranks, which
+///           debug builds verify on one rank only.
 /// Reduce    as scatter_nd, the first argument or none; the same on all ranks.
 /// Axis      a distributed_axis behind the options, before or after the policy.
 /// Policy    as scatter_nd, on the threads of a rank.

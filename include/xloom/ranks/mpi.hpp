@@ -104,9 +104,9 @@ private:
     std::size_t size_ = 0;
 };
 
-/// Calls f(communicator) on all ranks of MPI_COMM_WORLD, between MPI_Init_thread and
-/// MPI_Finalize. A rank whose f throws prints the error and ends all ranks by MPI_Abort, since others may
-/// wait for it. It is the body of a main function.
+/// Calls f(communicator) on all ranks of MPI_COMM_WORLD, between MPI_Init_thread and MPI_Finalize. A rank
+/// whose f throws prints the error and ends all ranks by MPI_Abort, since others may wait for it. It is the
+/// body of a main function.
 ///
 /// Errors    rank_error: MPI does not start.
 template <class F>

@@ -104,9 +104,8 @@ struct attention_types {
 /// Errors    before anything is written: shape_error, option_error, index_error (a length), overlap_error,
 ///           std::bad_alloc. present_state may be the tensor past_state.
 /// Order     sums over keys in order, but key . query lane by lane; multiply-adds are fused where the
-///           processor can. The bits of a
-///           token do not depend on the batch, on the other heads, or on how a sequence is split into calls,
-///           if the state has the type that computes.
+///           processor can. The bits of a token do not depend on the batch, on the other heads, or on how a
+///           sequence is split into calls, if the state has the type that computes.
 /// Cost      B T Hkv d_k d_v multiply-adds: 2 of linear, 3 of gated, 3 of delta and 4 of gated_delta, and one
 ///           for each further query head. A token reads and writes the state once. Memory of each thread: a
 ///           state, and 32 tokens of (3 + Hq / Hkv) d_k numbers, allocated unless a workspace is given that

@@ -83,8 +83,8 @@ void check_selective_outputs(std::string_view op, tensor_ref<Item const> const& 
 /// Policy    serial, or one with threads (tbb_policy): results are bitwise equal to those of serial.
 /// Workspace a recurrent_workspace of u's element type, before or behind the policy, for further calls.
 /// Special   A step of size d = 0 keeps the states, so that delta pads a short sequence if u and B are finite
-///           there: 0 times NaN or infinity is NaN. With delta_softplus that is delta = -infinity,
-///           without it delta = -delta_bias. NaN and infinity follow IEEE 754.
+///           there: 0 times NaN or infinity is NaN. With delta_softplus that is delta = -infinity, without it
+///           delta = -delta_bias. NaN and infinity follow IEEE 754.
 /// Errors    before anything is written: shape_error, overlap_error, std::bad_alloc. y may be the tensor u,
 ///           final_state the tensor initial_state.
 /// Order     as written, state after state, in multiply-adds that are fused where the processor can. The bits

@@ -426,18 +426,16 @@ template <class A, class B>
     requires(!detail::is_lanes<A> && !detail::is_lanes<B>)
 constexpr std::common_type_t<A, B>(min)(A const& a, B const& b)
 {
-    auto const first = static_cast<std::common_type_t<A, B>>(a);
-    auto const second = static_cast<std::common_type_t<A, B>>(b);
-    return second < first ? second : first;
+    using result = std::common_type_t<A, B>;
+    return select(static_cast<result>(b) < static_cast<result>(a), b, a);
 }
 /// As above, of numbers, in their common type.
 template <class A, class B>
     requires(!detail::is_lanes<A> && !detail::is_lanes<B>)
 constexpr std::common_type_t<A, B>(max)(A const& a, B const& b)
 {
-    auto const first = static_cast<std::common_type_t<A, B>>(a);
-    auto const second = static_cast<std::common_type_t<A, B>>(b);
-    return first < second ? second : first;
+    using result = std::common_type_t<A, B>;
+    return select(static_cast<result>(a) < static_cast<result>(b), b, a);
 }
 
 } // namespace xloom::inline XLOOM_ABI
