@@ -11070,7 +11070,7 @@ XLOOM_ALWAYS_INLINE inline auto(max)(A const& a, B const& b)
 /// As above, of numbers, in their common type.
 template <class A, class B>
     requires(!detail::is_lanes<A> && !detail::is_lanes<B>)
-constexpr std::common_type_t<A, B>(min)(A const& a, B const& b)
+constexpr auto(min)(A const& a, B const& b)
 {
     using result = std::common_type_t<A, B>;
     return select(static_cast<result>(b) < static_cast<result>(a), b, a);
@@ -11078,7 +11078,7 @@ constexpr std::common_type_t<A, B>(min)(A const& a, B const& b)
 /// As above, of numbers, in their common type.
 template <class A, class B>
     requires(!detail::is_lanes<A> && !detail::is_lanes<B>)
-constexpr std::common_type_t<A, B>(max)(A const& a, B const& b)
+constexpr auto(max)(A const& a, B const& b)
 {
     using result = std::common_type_t<A, B>;
     return select(static_cast<result>(a) < static_cast<result>(b), b, a);
