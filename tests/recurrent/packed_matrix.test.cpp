@@ -36,9 +36,11 @@ Tensor random_tensor(std::mt19937& random, typename Tensor::shape_type const& sh
 template <class T>
 double product(T const* A, xt::xtensor<T, 2> const& B, xt::xtensor<T, 1> const& bias, std::size_t j)
 {
+    std::size_t const K = B.shape(0), J = B.shape(1);
+    T const* const column = B.data() + j;
     double sum = static_cast<double>(bias(j));
-    for (std::size_t k = 0; k < B.shape(0); ++k)
-        sum += static_cast<double>(A[k]) * static_cast<double>(B(k, j));
+    for (std::size_t k = 0; k < K; ++k)
+        sum += static_cast<double>(A[k]) * static_cast<double>(column[k * J]);
     return sum;
 }
 
@@ -282,15 +284,21 @@ TEST_CASE("packed_matrix of dynamic_int8: special numbers concern their row only
 
 namespace {
 
-float rounded_to_bfloat16(float x) { return static_cast<float>(xloom::bfloat16(x)); }
+xt::xtensor<float, 2> rounded_to_bfloat16(xt::xtensor<float, 2> numbers)
+{
+    for (float* x = numbers.data(); x != numbers.data() + numbers.size(); ++x)
+        *x = static_cast<float>(xloom::bfloat16(*x));
+    return numbers;
+}
 
-/// What vdpbf16ps computes along column j: of each two products the second is added first.
+/// What vdpbf16ps computes of rounded numbers along column j: of each two products the second is added first.
 float sum_of_pairs(float const* a, xt::xtensor<float, 2> const& B, float sum, std::size_t j)
 {
-    std::size_t const K = B.shape(0);
+    std::size_t const K = B.shape(0), J = B.shape(1);
+    float const* const column = B.data() + j;
     auto const add = [&](std::size_t k) {
         if (k < K)
-            sum = std::fma(rounded_to_bfloat16(a[k]), rounded_to_bfloat16(B(k, j)), sum);
+            sum = std::fma(a[k], column[k * J], sum);
     };
     for (std::size_t k = 0; k < K; k += 2) {
         add(k + 1);
@@ -316,10 +324,11 @@ TEST_CASE("packed_matrix of dynamic_bfloat16: the products of the rounded number
                 xloom::packed_matrix<float> const matrix(B, bias, weight_storage::dynamic_bfloat16);
                 std::vector<float> C(M * J);
                 matrix(M, A.data(), K, C.data(), J);
+                auto const a = rounded_to_bfloat16(A), b = rounded_to_bfloat16(B);
                 std::size_t different = 0;
                 for (std::size_t m = 0; m < M; ++m)
                     for (std::size_t j = 0; j < J; ++j)
-                        different += C[m * J + j] != sum_of_pairs(A.data() + m * K, B, bias(j), j);
+                        different += C[m * J + j] != sum_of_pairs(a.data() + m * K, b, bias(j), j);
                 CHECK(different == 0);
             }
 }
