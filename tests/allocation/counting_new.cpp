@@ -52,6 +52,13 @@ void* counted(std::size_t bytes, std::size_t alignment)
     return memory;
 }
 
+void* counted_or_null(std::size_t bytes, std::size_t alignment) noexcept
+try {
+    return counted(bytes, alignment);
+} catch (std::bad_alloc const&) {
+    return nullptr;
+}
+
 void give_back(void* memory)
 {
     if (!memory)
@@ -83,6 +90,23 @@ void* operator new(std::size_t bytes, std::align_val_t alignment)
 void* operator new[](std::size_t bytes, std::align_val_t alignment)
 {
     return counted(bytes, static_cast<std::size_t>(alignment));
+}
+// A sanitizer's own would not reserve what give_back reads.
+void* operator new(std::size_t bytes, std::nothrow_t const&) noexcept
+{
+    return counted_or_null(bytes, __STDCPP_DEFAULT_NEW_ALIGNMENT__);
+}
+void* operator new[](std::size_t bytes, std::nothrow_t const&) noexcept
+{
+    return counted_or_null(bytes, __STDCPP_DEFAULT_NEW_ALIGNMENT__);
+}
+void* operator new(std::size_t bytes, std::align_val_t alignment, std::nothrow_t const&) noexcept
+{
+    return counted_or_null(bytes, static_cast<std::size_t>(alignment));
+}
+void* operator new[](std::size_t bytes, std::align_val_t alignment, std::nothrow_t const&) noexcept
+{
+    return counted_or_null(bytes, static_cast<std::size_t>(alignment));
 }
 void operator delete(void* memory) noexcept { give_back(memory); }
 void operator delete[](void* memory) noexcept { give_back(memory); }

@@ -2,6 +2,9 @@
 
 #include <doctest/doctest.h>
 
+#include <memory>
+#include <new>
+
 #include <xloom/control_flow/loop.hpp>
 #include <xloom/control_flow/loop_lanes.hpp>
 #include <xloom/control_flow/scan.hpp>
@@ -77,6 +80,22 @@ TEST_CASE("the meter sees what a body allocates")
         },
         h, x);
     CHECK(meter.between() == (counts_containers ? 4 : 0));
+}
+
+TEST_CASE("an operator new that does not throw is counted, and refused")
+{
+    struct alignas(64) line {
+        char bytes[64];
+    };
+    std::size_t const before = allocations();
+    std::unique_ptr<int> const number(new (std::nothrow) int(1));
+    std::unique_ptr<int[]> const numbers(new (std::nothrow) int[3]);
+    std::unique_ptr<line> const one(new (std::nothrow) line);
+    std::unique_ptr<line[]> const lines(new (std::nothrow) line[3]);
+    CHECK(allocations() - before == 4);
+    refusal const none(0);
+    std::unique_ptr<int> const refused(new (std::nothrow) int(1));
+    CHECK(refused == nullptr);
 }
 
 TEST_CASE("scan_into allocates nothing after set-up, along the leading axis or another")
