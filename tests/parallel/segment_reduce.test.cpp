@@ -67,8 +67,8 @@ void compare(Op const& op, T const& identity)
     require_textbook<decltype(x), decltype(y), Op, T>(x, splits, y, op, identity);
 }
 
-/// Reduces rows of several widths, in every layout, on one thread and several: the results of all are those of
-/// the first, which are the textbook's.
+/// Reduces rows of several widths, in every layout, on one thread and several. All results are those of the
+/// first, which are the textbook's.
 template <class T, class Op>
 void compare_layouts(Op const& op, T const& identity)
 {

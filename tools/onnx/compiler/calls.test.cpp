@@ -83,9 +83,9 @@ TEST_CASE("Concat, Split, Pad, ReverseSequence and ConstantOfShape pass what the
         {9, "g (int64[1] n) => (double[N] y) { y = ConstantOfShape<value = double[1] {2}>(n) }",
             "constant_of_shape_into(n, 2.0, results.y);"},
         {9, "g (int64[1] n) => (int8[N] y) { y = ConstantOfShape<value = int8[1] {-3}>(n) }",
-            "constant_of_shape_into(n, std::int8_t(-3), results.y);"},
+            "constant_of_shape_into(n, std::int8_t{-3}, results.y);"},
         {9, "g (int64[1] n) => (string[N] y) { y = ConstantOfShape<value = string[1] {\"a\"}>(n) }",
-            "constant_of_shape_into(n, std::string(\"a\"), results.y);"},
+            "constant_of_shape_into(n, std::string(\"a\", 1), results.y);"},
     });
     struct refused {
         std::int64_t opset;

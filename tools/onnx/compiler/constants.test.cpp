@@ -15,11 +15,11 @@ using runner::runner_error;
 
 TEST_CASE("constants of one item are literals of their type")
 {
-    for (auto const& [type, number, literal] : {std::tuple{"int32", 6, "5"}, {"int64", 7, "std::int64_t{5}"},
-             {"int8", 3, "std::int8_t{5}"}, {"int16", 5, "std::int16_t{5}"}, {"uint8", 2, "std::uint8_t{5}"},
-             {"uint16", 4, "std::uint16_t{5}"}, {"uint32", 12, "std::uint32_t{5U}"},
-             {"uint64", 13, "std::uint64_t{5U}"}, {"float", 1, "5.0F"}, {"double", 11, "5.0"},
-             {"float16", 10, "xloom::float16::from_bits(0x4500)"},
+    for (auto const& [type, number, literal] : {std::tuple{"int32", 6, "std::int32_t{5}"},
+             {"int64", 7, "std::int64_t{5}"}, {"int8", 3, "std::int8_t{5}"}, {"int16", 5, "std::int16_t{5}"},
+             {"uint8", 2, "std::uint8_t{5}"}, {"uint16", 4, "std::uint16_t{5}"},
+             {"uint32", 12, "std::uint32_t{5U}"}, {"uint64", 13, "std::uint64_t{5U}"}, {"float", 1, "5.0F"},
+             {"double", 11, "5.0"}, {"float16", 10, "xloom::float16::from_bits(0x4500)"},
              {"bfloat16", 16, "xloom::bfloat16::from_bits(0x40a0)"}}) {
         std::string const text = header_of("g (" + std::string(type) +
                                                "[2] x) => (bool[2] y) { five = Constant<value_int = 5>() "

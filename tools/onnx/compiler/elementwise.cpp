@@ -283,10 +283,7 @@ private:
     std::string item_of(variable& input)
     {
         runner::tensor const& t = *input.tensor();
-        if (t.shape().empty())
-            return out_.operand(input);
-        return is_float(t.type()) ? item_literal(t, 0)
-                                  : fmt::format("{}({})", item_type(t.type()), item_literal(t, 0));
+        return t.shape().empty() ? out_.operand(input) : item_expression(t, 0);
     }
 
     std::string aligned(node const& each, std::string const& code)

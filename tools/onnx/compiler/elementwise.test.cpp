@@ -112,7 +112,7 @@ TEST_CASE("expressions of items: operands, constants, attributes of each version
         {14, "g (float[2] a) => (float[2] y) { c = Constant<value_floats = [2.0]>() y = Add(a, c) }",
             "return a_i + 2.0F;"},
         {14, "g (int64[2] a) => (int64[2] y) { c = Constant<value_ints = [2]>() y = Add(c, a) }",
-            "xloom_onnx::add(std::int64_t(2), a_i)"},
+            "xloom_onnx::add(std::int64_t{2}, a_i)"},
         {14, "g (float[2] a) => (float[1, 2] y) { c = Constant<value = float[1, 1] {2}>() y = Add(a, c) }",
             "return a_i + c_i;"},
         {16,

@@ -60,26 +60,6 @@ std::string emission::shared_memory(std::string const& type, std::string_view na
     return own;
 }
 
-std::string emission::literal(variable const& value)
-{
-    runner::tensor const& t = *value.tensor();
-    std::string const item = item_literal(t, 0);
-    switch (t.type()) {
-    case element_type::string:
-        return fmt::format("std::string({}, {})", item, t.items<std::string>()[0].size());
-    case element_type::uint8:
-    case element_type::int8:
-    case element_type::uint16:
-    case element_type::int16:
-    case element_type::int64:
-    case element_type::uint32:
-    case element_type::uint64:
-        return fmt::format("{}{{{}}}", item_type(t.type()), item);
-    default:
-        return item;
-    }
-}
-
 std::string emission::operand(variable& value)
 {
     if (!value.code.empty())
@@ -93,7 +73,7 @@ std::string emission::operand(variable& value)
         add_member(fmt::format("{} const {} = {};", cpp_type(value.type), value.code, expression));
         return value.code;
     }
-    return value.code = value.is_scalar() ? literal(value) : constant_view(value);
+    return value.code = value.is_scalar() ? item_expression(*value.tensor(), 0) : constant_view(value);
 }
 
 std::string emission::constant_view(variable& value)
@@ -106,14 +86,10 @@ std::string emission::constant_view(variable& value)
     std::size_t const rank = t.shape().size();
     std::string const note = fmt::format(" // {}", comment_text(value.onnx_name));
     if (t.type() == element_type::string) {
-        std::string items;
-        for (std::size_t i = 0; i < t.size(); ++i)
-            items += fmt::format("{}{}", i == 0 ? "" : ", ",
-                fmt::format("std::string({}, {})", item_literal(t, i), t.items<std::string>()[i].size()));
         include("xloom_onnx/model/constant.hpp");
         add_member(fmt::format(
             "xt::xtensor<std::string, {}> const {} =\n        xloom_onnx::string_constant<{}>({}, {{{}}});{}",
-            rank, name, rank, dims_of(t.shape()), items, note));
+            rank, name, rank, dims_of(t.shape()), item_list(t), note));
     } else if (t.size() == 0) {
         add_member(fmt::format("xloom::element_view<{} const, {}> const {}{{nullptr, {}}};{}", type, rank,
             name, dims_of(t.shape()), note));

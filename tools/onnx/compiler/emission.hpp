@@ -117,7 +117,6 @@ public:
 
 private:
     std::string shared_memory(std::string const& type, std::string_view name, std::string_view header);
-    std::string literal(variable const& value);
     /// Returns the expression of a constant's value, which may be a sequence or an optional.
     std::string expression_of(runner::value const& constant, partial_type const& type);
     std::string buffer_key(partial_type const& type) const;

@@ -86,13 +86,11 @@ void constant_of_shape(emission& out, node& each)
         found == nullptr ? runner::tensor::scalar(0.0F) : runner::read_tensor(found->t());
     if (item.size() != 1)
         throw runner::runner_error(fmt::format("its value has {} items instead of 1", item.size()));
-    std::string value = item_literal(item, 0);
-    if (item.type() == element_type::string)
-        value = fmt::format("std::string({})", value);
-    else if (item.type() != element_type::float_ && item.type() != element_type::double_ &&
-             item.type() != element_type::bool_)
-        value = fmt::format("{}({})", item_type(item.type()), value);
-    call(out, each, "constant", "constant_of_shape_into").integers(0).text(value).output().emit();
+    call(out, each, "constant", "constant_of_shape_into")
+        .integers(0)
+        .text(item_expression(item, 0))
+        .output()
+        .emit();
 }
 
 void range(emission& out, node& each)

@@ -63,7 +63,7 @@ std::string literal(T const& x)
     if constexpr (std::is_same_v<T, bool>)
         return x ? "true" : "false";
     else if constexpr (std::is_same_v<T, std::string>)
-        return string_literal(x);
+        return fmt::format("std::string({}, {})", string_literal(x), x.size());
     else if constexpr (std::is_floating_point_v<T>)
         return real_literal(x);
     else if constexpr (std::is_integral_v<T>)
@@ -148,6 +148,24 @@ std::string item_literal(runner::tensor const& t, std::size_t i)
 {
     return runner::with_type(
         t.type(), [&]<class T>(std::type_identity<T>) { return literal<T>(t.items<T>()[i]); });
+}
+
+std::string item_expression(runner::tensor const& t, std::size_t i)
+{
+    std::string const item = item_literal(t, i);
+    switch (t.type()) {
+    case element_type::uint8:
+    case element_type::int8:
+    case element_type::uint16:
+    case element_type::int16:
+    case element_type::int32:
+    case element_type::int64:
+    case element_type::uint32:
+    case element_type::uint64:
+        return fmt::format("{}{{{}}}", item_type(t.type()), item);
+    default:
+        return item;
+    }
 }
 
 std::string item_list(runner::tensor const& t)

@@ -26,8 +26,11 @@ std::string cpp_type(partial_type const& type);
 /// True if the element type and the rank are known.
 bool has_cpp_type(partial_type const& type);
 
-/// Returns item i of a tensor as an expression of its type: 0.5f, -3, std::numeric_limits<float>::infinity().
+/// Returns item i of a tensor as it is written in a list of them: 0.5F, -3.
 std::string item_literal(runner::tensor const& t, std::size_t i);
+
+/// Returns item i of a tensor as an expression of its type: 0.5F, std::int64_t{-3}.
+std::string item_expression(runner::tensor const& t, std::size_t i);
 
 /// Returns a number as an expression of its type.
 template <class T>
