@@ -13,6 +13,8 @@
 #include <xloom/indexing/gather_nd.hpp>
 #include <xloom/indexing/scatter_nd.hpp>
 
+#include "../central_differences.hpp"
+
 namespace {
 
 using matrix = xt::xtensor<double, 2>;
@@ -79,19 +81,9 @@ matrix gradient_of(text const& all, matrix const& table, matrix const& ct)
 /// The largest difference between the gradient and differences of the loss.
 double error_of(text const& all, matrix table, matrix const& gradient)
 {
-    constexpr double step = 1e-6;
-    double error = 0;
     matrix ignored = xt::zeros<double>({count, width});
-    for (std::size_t i = 0; i < table.size(); ++i) {
-        double& item = table.data()[i];
-        item += step;
-        double const above = loss_of(pooled(all, table), ignored);
-        item -= 2 * step;
-        double const below = loss_of(pooled(all, table), ignored);
-        item += step;
-        error = std::fmax(error, std::fabs((above - below) / (2 * step) - gradient.data()[i]));
-    }
-    return error;
+    auto const loss = [&] { return loss_of(pooled(all, table), ignored); };
+    return check_derivatives(table, gradient, 1e-6, loss).error;
 }
 
 } // namespace

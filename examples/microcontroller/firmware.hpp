@@ -56,8 +56,8 @@ public:
     {
         for (std::size_t i = 0; i < expected.size(); ++i) {
             float const difference = std::abs(found[i] - expected[i]);
-            if (!(difference <= largest_))
-                largest_ = difference; // also NaN
+            if (!(difference <= largest_) && !std::isnan(largest_))
+                largest_ = difference; // also NaN, which stays
         }
     }
 

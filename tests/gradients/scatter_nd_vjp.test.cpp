@@ -24,7 +24,7 @@ void check_equal(textbook::array<double> const& found, textbook::array<double> c
     REQUIRE(found.shape == expected.shape);
     std::size_t wrong = 0;
     for (std::size_t i = 0; i < found.items.size(); ++i)
-        wrong += std::abs(found.items[i] - expected.items[i]) > 1e-14 * std::abs(expected.items[i]) ? 1 : 0;
+        wrong += std::abs(found.items[i] - expected.items[i]) <= 1e-14 * std::abs(expected.items[i]) ? 0 : 1;
     CHECK(wrong == 0);
 }
 

@@ -48,7 +48,7 @@ void check_type(bool is_ordered = true)
                     T const rounded = detail::is_small_float<T> ? T(static_cast<float>(gradients.items[i]))
                                                                 : T(gradients.items[i]);
                     if constexpr (std::is_same_v<T, long double>) // whose quotients have more digits
-                        wrong += std::abs(found.data()[i] - rounded) > 1e-15L * std::abs(rounded) ? 1 : 0;
+                        wrong += std::abs(found.data()[i] - rounded) <= 1e-15L * std::abs(rounded) ? 0 : 1;
                     else
                         wrong += found.data()[i] != rounded ? 1 : 0;
                 }

@@ -83,7 +83,7 @@ TEST_CASE_TEMPLATE("no further from the true value than the table says", T, floa
         T where = 0;
         for (std::size_t i = 0; i < x.size(); ++i)
             if (long double const ulp = ulps_between(y[i], exact(function, static_cast<wide_float<T>>(x[i])));
-                !(ulp <= worst)) {
+                is_larger_error(ulp, worst)) {
                 worst = ulp;
                 where = x[i];
             }

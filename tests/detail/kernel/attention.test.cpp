@@ -10,6 +10,8 @@
 #include <xloom/detail/core/aligned_vector.hpp>
 #include <xloom/detail/kernel/attention.hpp>
 
+#include "support/larger_error.hpp"
+
 namespace kernel_attention_test {
 
 using namespace xloom;
@@ -100,7 +102,7 @@ double error_of(attention_case<T> const& in, std::vector<double> const& found)
         if (std::isnan(expected[m]) != std::isnan(found[m]))
             return std::numeric_limits<double>::infinity();
         if (!std::isnan(expected[m]))
-            largest = std::fmax(largest, std::fabs(found[m] - expected[m]));
+            largest = larger_error(largest, std::fabs(found[m] - expected[m]));
     }
     double const unit = in.sum_of_sizes() * static_cast<double>(std::numeric_limits<T>::epsilon());
     return unit == 0 ? largest : largest / unit;

@@ -8,6 +8,7 @@
 
 #include <xloom/detail/kernel/activations.hpp>
 
+#include "support/larger_error.hpp"
 #include "support/special_numbers.hpp"
 #include "support/ulp.hpp"
 
@@ -38,7 +39,7 @@ void check_ulps(F const& f, Exact const& exact, std::vector<T> const& x, long do
     T where = 0;
     for (std::size_t i = 0; i < x.size(); ++i)
         if (long double const ulps = ulps_between(y[i], exact(static_cast<long double>(x[i])));
-            !(ulps <= worst)) {
+            is_larger_error(ulps, worst)) {
             worst = ulps;
             where = x[i];
         }

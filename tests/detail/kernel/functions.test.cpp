@@ -18,6 +18,7 @@
 #include <boost/multiprecision/cpp_bin_float.hpp>
 #endif
 
+#include "support/larger_error.hpp"
 #include "support/special_numbers.hpp"
 #include "support/ulp.hpp"
 #include "support/wide_float.hpp"
@@ -170,7 +171,7 @@ void check_ulps(std::vector<T> const& x, std::vector<T> const& y, Exact const& e
         bool const is_beyond =
             fabs(expected) > static_cast<wide>(std::numeric_limits<T>::max()) && std::isinf(y[i]);
         long double const ulps = is_beyond ? 0 : ulps_between(y[i], expected);
-        if (!(ulps <= worst)) {
+        if (is_larger_error(ulps, worst)) {
             worst = ulps;
             where = x[i];
         }
