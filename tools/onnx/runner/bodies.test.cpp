@@ -167,6 +167,17 @@ TEST_CASE("a Loop or If that only a run finds wrong")
     CHECK(error_of(choice, {s, s}) == "If: cond must have one element, but its shape is [2]");
 }
 
+TEST_CASE("the states of a Loop may change their shapes beside outputs whose types are not known")
+{
+    onnx::GraphProto const graph =
+        graph_of("g (int64 m, float[1] v, u) => (y, e) { y, e = Loop<body = b (i, d, s) => (d2, s2, t) "
+                 "{ d2 = Identity(d) s2 = Concat<axis = 0>(s, s) t = Exp(u) }>(m, , v) }");
+    std::vector<value> const results =
+        model(model_of(graph, 18)).run({tensor::scalar<std::int64_t>(2), of({1}, {3}), of({1}, {0})});
+    CHECK(text_of(results.at(0)) == "float[4] 3 3 3 3");
+    CHECK(text_of(results.at(1)) == "float[2, 1] 1 1");
+}
+
 TEST_CASE("the number of an iteration and the condition have the rank that the body declares")
 {
     value const twice = tensor::scalar(std::int64_t{2}), yes = tensor::scalar(true);

@@ -311,6 +311,23 @@ TEST_CASE("inferred: states that a Loop changes in many iterations, and loops in
     CHECK(nested(1) == "float[2]");
     CHECK(nested(4) == "float[2]");
     CHECK(nested(6) == "float[...]"); // deeper than inference goes
+    // A state grows beside more scan outputs than inference takes.
+    auto const beside = [](int count) {
+        std::string outputs = "y", declared, body;
+        for (int i = 0; i < count; ++i) {
+            std::string const name = "t" + std::to_string(i);
+            outputs += ", s" + std::to_string(i);
+            declared += ", float " + name;
+            body += name + " = Constant<value_float = 1.0>() ";
+        }
+        return inferred("g (int64 m, float[1] a) => (float[] y) { " + outputs +
+                        " = Loop(m, , a)<body = b (int64 i, "
+                        "bool d, float[] v) => (bool e, float[] w" +
+                        declared + ") { e = Identity(d) w = Concat<axis = 0>(v, v) " + body + "}> }");
+    };
+    CHECK(beside(1) == "float[?]");
+    CHECK(beside(31) == "float[...]");
+    CHECK(beside(32) == "float[...]");
 }
 
 TEST_CASE("values agree with types, or not")

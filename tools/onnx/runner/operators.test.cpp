@@ -498,7 +498,7 @@ TEST_CASE("MatMulInteger: zero points, types")
     CHECK_THROWS_WITH_AS(node("MatMulInteger", 10)({a, b, of<std::int8_t>({}, {1})}),
         "a tensor of uint8 is needed, but it holds int8", impossible_type);
     CHECK_THROWS_WITH_AS(node("MatMulInteger", 10)({a, b, of<std::uint8_t>({3}, {1, 1, 1})}),
-        "a_zero_point of the shape [3, 1] is not one number, nor one for each row of the shape [2, 2]",
+        "a_zero_point of the shape [3] is not one number, nor one for each row of the shape [2, 2]",
         runner_error);
     CHECK_THROWS_WITH_AS(node("MatMulInteger", 10)(
                              {a, b.reshaped({2}), of<std::uint8_t>({}, {0}), of<std::int8_t>({2}, {1, 0})}),
@@ -828,8 +828,13 @@ TEST_CASE("BatchNormalization: parameters of channels and of items, of other typ
         {1, 2, 2}, {1, 3, 5, 9});
     CHECK_THROWS_WITH_AS(node("BatchNormalization", 15)({x, scale, b, mean, of<float>({1}, {1})}),
         "input_var must have the shape [2] for X of the shape [1, 2, 2], but has [1]", runner_error);
-    CHECK_THROWS_WITH_AS(node("BatchNormalization", 15)({of<float>({1}, {1}), scale, b, mean, variance}),
-        "X must have a batch and channels, but has the shape [1]", runner_error);
+    // Without channels there is one.
+    check<float>(node("BatchNormalization", 15)
+                     .with("epsilon", 1.0f)({of<float>({3}, {1, 3, 5}), of<float>({1}, {4}),
+                         of<float>({1}, {1}), of<float>({1}, {3}), of<float>({1}, {3})}),
+        {3}, {-3, 1, 5});
+    CHECK_THROWS_WITH_AS(node("BatchNormalization", 15)({of<float>({}, {1}), scale, b, mean, variance}),
+        "X must have a batch, but has the shape []", runner_error);
     CHECK_THROWS_WITH_AS(
         node("BatchNormalization", 15)({x, of<std::string>({2}, {"2", "1"}), b, mean, variance}),
         "the element type string is not possible here", runner_error);

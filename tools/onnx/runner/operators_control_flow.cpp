@@ -112,13 +112,16 @@ std::vector<value> loop(call const& node)
     return all;
 }
 
-/// Widens the types of the carried values by those that the body returns. Returns whether any has changed.
+/// Widens the types of the carried values by those that the body returns, or to any shape if these are not
+/// known. Returns whether any has changed.
 bool widen(xloom::type_list& carried, xloom::type_list const& returned)
 {
     bool has_changed = false;
-    for (std::size_t i = 0; i < carried.size() && i + 1 < returned.size(); ++i) {
-        partial_type const wider =
-            carried[i].with_shape(xloom::union_shape(carried[i].shape(), returned[i + 1].shape()));
+    for (std::size_t i = 0; i < carried.size(); ++i) {
+        partial_shape const shape = i + 1 < returned.size()
+                                        ? xloom::union_shape(carried[i].shape(), returned[i + 1].shape())
+                                        : partial_shape(xloom::unknown_rank);
+        partial_type const wider = carried[i].with_shape(shape);
         has_changed = has_changed || wider != carried[i];
         carried[i] = wider;
     }

@@ -178,7 +178,7 @@ template <class Functions>
 run_function prepare_conv(typing const& node)
 {
     tensor const *const w = node.constant_at(1), *const b = node.constant_at(2);
-    if (w == nullptr || (node.has(2) && b == nullptr))
+    if (w == nullptr || w->shape().empty() || (node.has(2) && b == nullptr))
         return {};
     auto options = Functions::options(node);
     Functions::suit(options, spatial_items(conv_type<Functions>(node)[0].shape()).value_or(0));

@@ -35,20 +35,22 @@ struct normalize_function {
 
 /// Returns the shape that each parameter of a BatchNormalization must have.
 ///
-/// Errors    shape_error: x has no channels.
+/// Errors    shape_error: x has no batch.
 inline xloom::shape batch_parameter_shape(xloom::shape const& x, bool is_spatial)
 {
-    if (x.size() < 2)
+    if (x.empty())
         xloom::kernels::fail<xloom::shape_error>(
-            "xloom_onnx::batch_normalization_into: X must have a batch and channels, but has the shape ", x);
-    return is_spatial ? xloom::shape{x[1]} : xloom::drop_axis(x, 0);
+            "xloom_onnx::batch_normalization_into: X must have a batch, but has the shape ", x);
+    if (is_spatial)
+        return {x.size() == 1 ? 1 : x[1]};
+    return xloom::drop_axis(x, 0);
 }
 
 } // namespace detail
 
 /// y = (x - input_mean) * scale / sqrt(input_var + epsilon) + bias, channel by channel.
 ///
-/// Shapes    x, y [N, C, d..]; the others [C], or [C, d..] without `spatial`.
+/// Shapes    x, y [N, C, d..]; the others [C], or [C, d..] without `spatial`. An x [N] has one channel.
 /// Types     floating-point numbers; 16-bit ones are computed in float. The types of the parameters may
 ///           differ from that of x.
 /// Errors    shape_error.

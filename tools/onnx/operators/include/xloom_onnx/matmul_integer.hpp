@@ -69,11 +69,12 @@ void multiply_integers(std::size_t M, std::size_t K, std::size_t N, std::int16_t
 ///
 /// Errors    shape_error.
 inline xloom::shape zero_point_shape(
-    char const* name, xloom::shape dims, xloom::shape const& operand, bool is_of_rows)
+    char const* name, xloom::shape const& given, xloom::shape const& operand, bool is_of_rows)
 {
     static constexpr std::string_view op = "xloom_onnx::matmul_integer";
-    if (xloom::element_count(dims) == 1 && dims.size() <= 1)
+    if (xloom::element_count(given) == 1 && given.size() <= 1)
         return {};
+    xloom::shape dims = given;
     std::size_t const repeated = is_of_rows ? 1 : 2; // its dimension from the back must be 1
     if (dims.size() == 1 && is_of_rows)
         dims.push_back(1);
@@ -83,7 +84,7 @@ inline xloom::shape zero_point_shape(
         fits = dim == 1 || (back != repeated && dim == operand[operand.size() - back]);
     }
     if (!fits)
-        xloom::kernels::fail<xloom::shape_error>(op, ": ", name, " of the shape ", dims,
+        xloom::kernels::fail<xloom::shape_error>(op, ": ", name, " of the shape ", given,
             " is not one number, nor one for each ", is_of_rows ? "row" : "column", " of the shape ",
             operand);
     return dims;
