@@ -40,8 +40,8 @@ void repeat(std::size_t times, Call const& call) XLOOM_TEST_NONBLOCKING
         call();
 }
 
-/// Returns the requests of `times` calls that follow one call: the most of several runs, but of page faults the
-/// least, since the kernel may take pages away at any time.
+/// Returns the requests of `times` calls that follow one call: the most of several runs, but of page faults
+/// the least, since the kernel may take pages away at any time.
 template <std::invocable Call>
 requests requests_of(std::size_t times, Call const& call)
 {
