@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "emitters.hpp"
+#include "text.hpp"
 
 namespace compiler {
 
@@ -33,6 +34,14 @@ std::string element_dims(partial_type const& element)
     for (xloom::dim const& each : element.shape())
         dims.push_back(each.has_value() ? fmt::format("{}", each.value()) : "0");
     return fmt::format("{{{}}}", fmt::join(dims, ", "));
+}
+
+/// Requires that a value which a state holds before or after an iteration has the state's C++ type.
+void require_one_type(variable const& state, variable const& held)
+{
+    if (!has_cpp_type(state.type) || cpp_type(held.type) != cpp_type(state.type))
+        throw runner::runner_error(fmt::format("its state {} would hold {} and {}, but code needs one rank",
+            runner::in_quotes(state.onnx_name), state.type, held.type));
 }
 
 } // namespace
@@ -66,6 +75,12 @@ void carried_states::start(emission& out, node& each, std::size_t first_input)
 {
     for (std::size_t i = 0; i < states_.size(); ++i) {
         variable& initial = each.input(first_input + i);
+        if (kind_ == state_kind::container) {
+            require_one_type(*states_[i], initial);
+            require_one_type(*states_[i], *next_[i]);
+            if (each.wants(i))
+                require_one_type(*states_[i], each.output(i));
+        }
         partial_type const& type = kind_ == state_kind::row ? initial.type : states_[i]->type;
         bool const is_in_place =
             each.wants(i) && (kind_ == state_kind::row || !each.output(i).is_row); // a row is no container
@@ -148,9 +163,11 @@ void carried_states::finish(emission& out, node& each) const
 
 // Scan outputs
 
-void scan_outputs::add(variable& element, variable& result, place at, bool is_in_place)
+void scan_outputs::add(node const& each, std::size_t k, std::size_t of_body, place at, bool is_in_place)
 {
-    all_.push_back({&element, &result, at, is_in_place && static_shape(element.type)});
+    variable& element = *body_.outputs[of_body];
+    all_.push_back({&element, &each.output(k), each.step->bodies.at("body")->output_types().at(of_body), at,
+        is_in_place && static_shape(element.type)});
 }
 
 bool scan_outputs::needs_trips() const
@@ -166,9 +183,9 @@ void scan_outputs::start(
             partial_type const& type = each.element->type;
             out.include("xloom_onnx/model/growing_stack.hpp");
             each.storage = out.unique(each.element->onnx_name + "_stack");
-            out.add_memory(
-                fmt::format("xloom_onnx::growing_stack<{}, {}> {}{{{}}};", item_type(type.element()),
-                    type.shape().rank(), each.storage, type.shape().rank() == 0 ? "" : element_dims(type)));
+            out.add_memory(fmt::format("xloom_onnx::growing_stack<{}, {}> {}{{{}}};",
+                item_type(type.element()), type.shape().rank(), each.storage,
+                type.shape().rank() == 0 ? "" : element_dims(each.declared)));
             out.line("{}.clear();", each.storage);
             continue;
         }

@@ -65,8 +65,8 @@ public:
         std::size_t axis = 0;
         bool is_reversed = false;
     };
-    /// Adds an output of the node whose elements are an output of the body.
-    void add(variable& element, variable& result, place at, bool is_in_place);
+    /// Adds output k of a node, whose elements are output `of_body` of its body.
+    void add(node const& each, std::size_t k, std::size_t of_body, place at, bool is_in_place);
     /// True if the number of iterations must be known before the first.
     bool needs_trips() const;
 
@@ -88,6 +88,7 @@ private:
     struct output {
         variable* element;
         variable* result;
+        partial_type declared; ///< of the element: what no iteration makes has its dimensions
         place at;
         bool is_in_place;
         std::string storage{}; ///< the node's output, or the stack

@@ -300,6 +300,48 @@ TEST_CASE("a branch that the shapes exclude throws where it runs")
     CHECK_THROWS_WITH_AS(generate(runner::model_of(graph), chosen),
         "If: neither branch can run: Tanh: its output 'u' is declared as float[512], but is float[2, 3, 4]",
         runner_error);
+    // The rank of the result is declared, as exporters do for a squeeze of an axis of any length.
+    check_code("g (float[N, 3] x, bool c) => (float[K] y) { z = Constant<value_ints = [0]>() "
+               "y = If(c)<then_branch = t () => (float[A] p) { p = Squeeze(x, z) },"
+               "else_branch = e () => (float[B, C] q) { q = Identity(x) }> }",
+        "xloom_onnx::fail_in_impossible_branch(\"tested\", \"If\", \"its output 'x' is float[N, 3], but 'y' "
+        "is float[\\?]\");");
+    // In an iteration that runs, the condition is true; inference does not know that.
+    check_code(
+        "g (int64 n, bool c, float[2] s) => (float[2] y) { y = Loop(n, c, s)<body = b (int64 i, bool f, "
+        "float[2] v) => (bool h, float[2] o) { h = Identity(f) "
+        "p = If(f)<then_branch = t () => (float[1, 2] q) { q = Neg(v) },"
+        "else_branch = u () => (float[2] r) { r = Tanh(v) }> o = Exp(p) }> }",
+        "if (true) {");
+}
+
+TEST_CASE("what no iteration makes has the dimensions that the body declares")
+{
+    check_code(
+        "g (int64 n, bool t, float[N] x) => (float[A, 3] y) { y = Loop(n, t)<body = b (int64 i, bool c) => "
+        "(bool d, float[3] e) { d = Identity(c) e = Neg(x) }> }",
+        "xloom_onnx::growing_stack<float, 1> e_stack{{3}};");
+}
+
+TEST_CASE("a Loop whose states have no one rank, or whose body lacks inputs, is refused")
+{
+    CHECK(has(
+        refusal_of("g (int64 n, float[2, 3] x) => (float[K] y) { y = Loop(n, , x)<body = b (int64 i, bool c, "
+                   "float[] s) => (bool d, float[3] w) { d = Identity(c) "
+                   "w = Constant<value = float[3] {1, 2, 3}>() }> }"),
+        "its state 's' would hold"));
+    std::string states, next, nodes, outputs; // more than are inferred
+    for (int i = 0; i < 40; ++i) {
+        std::string const at = std::to_string(i);
+        states += ", x";
+        next += ", float[2] w" + at;
+        nodes += " w" + at + " = Neg(x)";
+        outputs += (i == 0 ? "y" : ", y") + at;
+    }
+    CHECK(has(refusal_of("g (int64 n, bool c, float[2] x) => (float[2] y0) { " + outputs + " = Loop(n, c" +
+                         states + ")<body = b (int64 i, bool d) => (bool e" + next + ") { e = Identity(d)" +
+                         nodes + " }> }"),
+        "its body takes 2 inputs, but must take 42"));
 }
 
 } // namespace

@@ -270,14 +270,15 @@ private:
         return names_.back();
     }
 
-    /// True for constants of one item that do not change the result's shape.
+    /// True for constants of one item that do not change the result's shape, but not for both operands.
     static bool is_inlined(node const& each, std::size_t i)
     {
         runner::tensor const* const t = each.input(i).tensor();
         if (t == nullptr || t->size() != 1 || t->type() == element_type::string)
             return false;
         return t->shape().empty() ||
-               (each.inputs.size() == 2 && each.input(1 - i).type.shape().rank() >= t->shape().size());
+               (each.inputs.size() == 2 && each.input(1 - i).type.shape().rank() >= t->shape().size() &&
+                   !(i == 1 && is_inlined(each, 0)));
     }
 
     std::string item_of(variable& input)

@@ -115,6 +115,12 @@ TEST_CASE("expressions of items: operands, constants, attributes of each version
             "xloom_onnx::add(std::int64_t{2}, a_i)"},
         {14, "g (float[2] a) => (float[1, 2] y) { c = Constant<value = float[1, 1] {2}>() y = Add(a, c) }",
             "return a_i + c_i;"},
+        {18,
+            "g (int64 n, bool[1] c, float[2] s) => (float[2] y) { y = Loop(n, c, s)<body = b (int64 i, "
+            "bool[1] "
+            "f, float[2] v) => (bool[1] h, float[2] o) { keep = Constant<value = bool[1] {1}>() "
+            "h = And(f, keep) o = Exp(v) }> }",
+            "return xloom_onnx::and_(true, keep_i);"},
         {16,
             "g (bool[2] b, float[2] a) => (float[2] y) { c = Constant<value_floats = [2.0]>() y = Where(b, "
             "a, c) }",

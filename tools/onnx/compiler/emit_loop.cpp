@@ -81,8 +81,7 @@ void emit_loop(emission& out, node& each)
     scan_outputs outputs(body);
     for (std::size_t k = N; k < each.outputs.size(); ++k)
         if (each.wants(k))
-            outputs.add(
-                *body.outputs[1 + k], each.output(k), {}, each.has(0) && is_always_true(*body.outputs.at(0)));
+            outputs.add(each, k, 1 + k, {}, each.has(0) && is_always_true(*body.outputs.at(0)));
 
     out.include("xloom/control_flow/loop.hpp");
     std::string const options = options_of(out, each);

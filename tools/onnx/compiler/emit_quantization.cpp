@@ -36,7 +36,10 @@ void dynamic_quantize_linear(emission& out, node& each)
     call c(out, each, "quantize", "dynamic_quantize_linear_into");
     c.operand(0);
     for (std::size_t k = 0; k < 3; ++k)
-        c.output(k);
+        if (each.wants(k))
+            c.output(k);
+        else
+            c.text(out.own_memory("unused", each.step->output_types[k]));
     c.emit();
 }
 

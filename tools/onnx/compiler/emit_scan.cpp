@@ -104,7 +104,7 @@ struct used_outputs {
             variable& element = *body.outputs[of.N + k];
             std::size_t const axis = of.output_axes.empty() ? 0 : static_cast<std::size_t>(of.output_axes[k]);
             bool const is_reversed = !of.output_directions.empty() && of.output_directions[k] != forward;
-            written.add(element, each.output(of.N + k), {axis, is_reversed}, true);
+            written.add(each, of.N + k, of.N + k, {axis, is_reversed}, true);
             if (static_shape(element.type)) {
                 axes.push_back(axis);
                 directions.emplace_back(is_reversed ? reverse : forward);

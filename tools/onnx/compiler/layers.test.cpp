@@ -162,6 +162,8 @@ TEST_CASE("quantization, MatMulInteger and ConvTranspose are one call")
     CHECK(has(
         header_of("g (float[4] x) => (uint8[4] y, float s, uint8 z) { y, s, z = DynamicQuantizeLinear(x) }"),
         "xloom_onnx::dynamic_quantize_linear_into(x, results.y, results.s, results.z);"));
+    CHECK(has(header_of("g (float[4] x) => (uint8[4] y, float s) { y, s, z = DynamicQuantizeLinear(x) }"),
+        "xloom_onnx::dynamic_quantize_linear_into(x, results.y, results.s, unused);"));
     CHECK(has(
         header_of(
             "g (uint8[2, 3] a, int8[3, 4] b, int8 z) => (int32[2, 4] y) { y = MatMulInteger(a, b, , z) }"),

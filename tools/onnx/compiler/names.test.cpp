@@ -87,6 +87,8 @@ TEST_CASE("identifiers of a scope differ")
     CHECK(names.unique("a:b") == "a_b_3");
     CHECK(names.unique("class") == "class_");
     CHECK(names.unique("class") == "class_2");
+    CHECK(names.unique("M_PI") == "M_PI_");
+    CHECK(names.unique("M_PI") == "M_PI_2_"); // M_PI_2 is a macro of <cmath>
 }
 
 TEST_CASE("comments stay on their line")

@@ -12,13 +12,16 @@ namespace compiler {
 
 namespace {
 
-/// The branch that runs, if the condition is a constant; null if only a run knows.
+/// The branch that runs, if the condition is a constant; null if only a run knows, or if inference excludes
+/// this branch.
 char const* branch_taken(node const& each)
 {
     runner::tensor const* const cond = each.has(0) ? each.input(0).tensor() : nullptr;
     if (each.name != "If" || cond == nullptr || cond->type() != element_type::bool_ || cond->size() != 1)
         return nullptr;
-    return cond->items<bool>()[0] ? "then_branch" : "else_branch";
+    char const* const taken = cond->items<bool>()[0] ? "then_branch" : "else_branch";
+    auto const found = each.step->bodies.find(taken);
+    return found == each.step->bodies.end() || found->second->impossible().empty() ? taken : nullptr;
 }
 
 /// The number of outputs of a node's body that every iteration needs: a condition and carried states.
@@ -232,8 +235,14 @@ void program::fill(block& into, runner::graph& graph, node const* of)
         added.type = graph.input_types()[i];
         into.inputs.push_back(&added);
     }
-    if (of != nullptr && of->name == "Loop")
+    if (of != nullptr && of->name == "Loop") {
+        if (std::size_t const needed = 1 + count_of_next(*of); into.inputs.size() != needed)
+            refuse(
+                *of, fmt::format("its body takes {} inputs, but must take {}: the number of the iteration, "
+                                 "the condition and the states",
+                         into.inputs.size(), needed));
         make_true(*into.inputs[1]); // its condition in every iteration that runs
+    }
     for (runner::graph::step const& each : graph.steps())
         add_node(into, graph, each);
     for (std::size_t k = 0; k < graph.output_slots().size(); ++k) {
