@@ -52,6 +52,11 @@ call& call::text(std::string argument)
 
 call& call::output(std::size_t k) { return text(out_.target(each_.output(k))); }
 
+call& call::output(std::size_t k, partial_type const& unused)
+{
+    return each_.wants(k) ? output(k) : text(out_.own_memory("unused", unused));
+}
+
 call& call::option(std::string_view name, std::string const& value)
 {
     options_.push_back(fmt::format(".{} = {}", name, value));

@@ -32,6 +32,8 @@ public:
     call& integers(std::size_t i);
     call& text(std::string argument);
     call& output(std::size_t k = 0);
+    /// Appends output k, or memory of this type if nothing uses it.
+    call& output(std::size_t k, partial_type const& unused);
     call& option(std::string_view name, std::string const& value);
     call& option(std::string_view name, std::int64_t value, std::int64_t otherwise);
     call& flag(std::string_view name, std::int64_t value, bool otherwise = false);

@@ -117,8 +117,7 @@ TEST_CASE("expressions of items: operands, constants, attributes of each version
             "return a_i + c_i;"},
         {18,
             "g (int64 n, bool[1] c, float[2] s) => (float[2] y) { y = Loop(n, c, s)<body = b (int64 i, "
-            "bool[1] "
-            "f, float[2] v) => (bool[1] h, float[2] o) { keep = Constant<value = bool[1] {1}>() "
+            "bool[1] f, float[2] v) => (bool[1] h, float[2] o) { keep = Constant<value = bool[1] {1}>() "
             "h = And(f, keep) o = Exp(v) }> }",
             "return xloom_onnx::and_(true, keep_i);"},
         {16,

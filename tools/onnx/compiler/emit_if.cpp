@@ -12,14 +12,16 @@ namespace {
 /// another rank contradicts.
 std::string why_impossible(block const& branch, std::vector<std::pair<std::string, variable*>> const& results)
 {
-    for (std::size_t k = 0; branch.impossible.empty() && k < results.size(); ++k) {
+    if (!branch.impossible.empty())
+        return branch.impossible;
+    for (std::size_t k = 0; k < results.size(); ++k) {
         auto const& [name, result] = results[k];
         variable const& output = *branch.outputs.at(k);
         if (!name.empty() && cpp_type(output.type) != cpp_type(result->type))
             return fmt::format("its output {} is {}, but {} is {}", runner::in_quotes(output.onnx_name),
                 output.type, runner::in_quotes(result->onnx_name), result->type);
     }
-    return branch.impossible;
+    return "";
 }
 
 void emit_branch(emission& out, node const& each, block& branch,

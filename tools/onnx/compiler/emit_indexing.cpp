@@ -95,14 +95,8 @@ void top_k(emission& out, node& each)
     else
         k = only_item(out, each.input(1));
     call c(out, each, "top_k", "top_k_into");
-    c.operand(0).text(k);
-    for (std::size_t i = 0; i < 2; ++i)
-        if (each.wants(i))
-            c.output(i);
-        else
-            c.text(out.own_memory(
-                "unused", xloom::tensor_type(i == 0 ? each.input(0).type.element() : element_type::int64,
-                              each.input(0).type.shape())));
+    partial_type const& x = each.input(0).type;
+    c.operand(0).text(k).output(0, x).output(1, xloom::tensor_type(element_type::int64, x.shape()));
     std::vector<std::string> options;
     if (std::int64_t const axis = view.integer("axis", -1); axis != -1)
         options.push_back(".axis = " + number_literal(axis));

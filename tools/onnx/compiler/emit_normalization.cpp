@@ -35,14 +35,9 @@ void layer_normalization(emission& out, node& each)
     partial_type const& x = each.input(0).type;
     call c(out, each, "layer_normalization",
         has_moments ? "layer_normalization_with_moments_into" : "layer_normalization_into");
-    c.operand(0).operand(1).optional_operand(2);
-    for (std::size_t k = 0; k < (has_moments ? 3U : 1U); ++k) {
-        if (each.wants(k))
-            c.output(k);
-        else
-            c.text(
-                out.own_memory("unused", k == 0 ? x : xloom::tensor_type(element_type::float_, x.shape())));
-    }
+    c.operand(0).operand(1).optional_operand(2).output(0, x);
+    for (std::size_t k = 1; has_moments && k < 3; ++k)
+        c.output(k, xloom::tensor_type(element_type::float_, x.shape()));
     c.option("axis", view.integer("axis", -1), -1)
         .option("epsilon", number_literal(view.number("epsilon", 1e-5)))
         .emit();

@@ -33,14 +33,12 @@ void dequantize_linear(emission& out, node& each)
 
 void dynamic_quantize_linear(emission& out, node& each)
 {
-    call c(out, each, "quantize", "dynamic_quantize_linear_into");
-    c.operand(0);
-    for (std::size_t k = 0; k < 3; ++k)
-        if (each.wants(k))
-            c.output(k);
-        else
-            c.text(out.own_memory("unused", each.step->output_types[k]));
-    c.emit();
+    call(out, each, "quantize", "dynamic_quantize_linear_into")
+        .operand(0)
+        .output(0, xloom::tensor_type(element_type::uint8, each.input(0).type.shape()))
+        .output(1, xloom::tensor_type(element_type::float_, {}))
+        .output(2, xloom::tensor_type(element_type::uint8, {}))
+        .emit();
 }
 
 } // namespace

@@ -169,7 +169,8 @@ std::string name_scope::unique(std::string_view name)
     if (used_.insert(plain).second)
         return plain;
     for (std::size_t& number = next_.try_emplace(plain, 2).first->second;; ++number) {
-        std::string numbered = identifier_of( // which M_PI_2 is not
+        // A numbered name may be a macro, as M_PI_2 is.
+        std::string numbered = identifier_of(
             fmt::format("{}{}{}", plain, plain.back() == '_' ? "" : "_", number), std::string_view::npos);
         if (used_.insert(numbered).second)
             return numbered;

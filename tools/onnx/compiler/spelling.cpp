@@ -152,20 +152,11 @@ std::string item_literal(runner::tensor const& t, std::size_t i)
 
 std::string item_expression(runner::tensor const& t, std::size_t i)
 {
-    std::string const item = item_literal(t, i);
-    switch (t.type()) {
-    case element_type::uint8:
-    case element_type::int8:
-    case element_type::uint16:
-    case element_type::int16:
-    case element_type::int32:
-    case element_type::int64:
-    case element_type::uint32:
-    case element_type::uint64:
-        return fmt::format("{}{{{}}}", item_type(t.type()), item);
-    default:
-        return item;
-    }
+    return runner::with_type(t.type(), [&]<class T>(std::type_identity<T>) {
+        std::string const item = literal<T>(t.items<T>()[i]);
+        bool const is_untyped = std::is_integral_v<T> && !std::is_same_v<T, bool>;
+        return is_untyped ? fmt::format("{}{{{}}}", item_type(t.type()), item) : item;
+    });
 }
 
 std::string item_list(runner::tensor const& t)
