@@ -22,6 +22,7 @@
 #include "support/larger_error.hpp"
 #include "support/lstm_calls.hpp"
 #include "support/rnn_calls.hpp"
+#include "support/textbook_product.hpp"
 #include "support/threads.hpp"
 #include "support/zero_blocks.hpp"
 
@@ -72,11 +73,8 @@ double worst_error(
     double worst = 0;
     for (std::size_t m = 0; m < A.shape(0); ++m)
         for (std::size_t j = 0; j < J; ++j) {
-            float const *const a = A.data() + m * K, *const b = B.data() + j;
-            double sum = static_cast<double>(bias(j));
-            for (std::size_t k = 0; k < K; ++k)
-                sum += static_cast<double>(a[k]) * static_cast<double>(b[k * J]);
-            worst = larger_error(worst, std::abs(sum - static_cast<double>(C[m * J + j])));
+            double const expected = textbook::product(A.data() + m * K, B, bias, j);
+            worst = larger_error(worst, std::abs(expected - static_cast<double>(C[m * J + j])));
         }
     return worst;
 }

@@ -13,12 +13,13 @@
 #include <xloom/recurrent/storage_types.hpp>
 
 #include "support/larger_error.hpp"
+#include "support/textbook_product.hpp"
 #include "support/textbook_quantized.hpp"
 #include "support/uniform_int.hpp"
 
 namespace packed_matrix_test {
 
-using xloom::weight_storage;
+using textbook::product, xloom::weight_storage;
 
 namespace {
 
@@ -30,18 +31,6 @@ Tensor random_tensor(std::mt19937& random, typename Tensor::shape_type const& sh
     for (auto& item : tensor)
         item = static_cast<typename Tensor::value_type>(draw(random));
     return tensor;
-}
-
-/// bias[j] + sum over k of A[k] B[k, j], in float64.
-template <class T>
-double product(T const* A, xt::xtensor<T, 2> const& B, xt::xtensor<T, 1> const& bias, std::size_t j)
-{
-    std::size_t const K = B.shape(0), J = B.shape(1);
-    T const* const column = B.data() + j;
-    double sum = static_cast<double>(bias(j));
-    for (std::size_t k = 0; k < K; ++k)
-        sum += static_cast<double>(A[k]) * static_cast<double>(column[k * J]);
-    return sum;
 }
 
 template <class T>
