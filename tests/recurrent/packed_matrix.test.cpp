@@ -284,10 +284,9 @@ xt::xtensor<float, 2> rounded_to_bfloat16(xt::xtensor<float, 2> numbers)
 float sum_of_pairs(float const* a, xt::xtensor<float, 2> const& B, float sum, std::size_t j)
 {
     std::size_t const K = B.shape(0), J = B.shape(1);
-    float const* const column = B.data() + j;
     auto const add = [&](std::size_t k) {
         if (k < K)
-            sum = std::fma(a[k], column[k * J], sum);
+            sum = std::fma(a[k], B.data()[k * J + j], sum);
     };
     for (std::size_t k = 0; k < K; k += 2) {
         add(k + 1);

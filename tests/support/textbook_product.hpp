@@ -11,10 +11,9 @@ template <class T>
 double product(T const* a, xt::xtensor<T, 2> const& B, xt::xtensor<T, 1> const& bias, std::size_t j)
 {
     std::size_t const K = B.shape(0), J = B.shape(1);
-    T const* const column = B.data() + j;
     double sum = static_cast<double>(bias(j));
     for (std::size_t k = 0; k < K; ++k)
-        sum += static_cast<double>(a[k]) * static_cast<double>(column[k * J]);
+        sum += static_cast<double>(a[k]) * static_cast<double>(B.data()[k * J + j]);
     return sum;
 }
 
