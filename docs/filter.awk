@@ -26,8 +26,8 @@ function since(name) { # a group that comes later than the first release is list
     return "0.1.0"
 }
 BEGIN {
-    headings = "^ (Shapes|Types|Options|Score|Reduce|Policy|Errors|Order|Max error|Cost|Real time|Special|" \
-               "Aliasing|Threads|Differs|Source|Example)( |$)"
+    headings = "^ (Operator|Members|Shapes|Types|Options|Score|Reduce|Axis|Policy|Workspace|Special|NaN|Errors|Order|" \
+               "Max error|Cost|Real time|Aliasing|Threads|Differs|Source|Example)( |$)"
     topic_of["check"] = topic_of["core"] = "types"
     topic_of["indexed"] = "indexing"
     topic_of["prefix"] = "parallel"

@@ -2,8 +2,8 @@
 // The thresholds and constants of the cost models. A wrong value costs speed, never a bit of a result,
 // except rows_per_gradient and channels_per_gradient.
 //
-// They were chosen with scripts/bench on the machines of docs/benchmarks.md: AMD Zen 3 with AVX2 and Zen 4
-// with AVX-512, g++ 12 -O3. The register tiles of products depend on the vector unit (kernel/panels.hpp).
+// They were chosen with scripts/bench on AMD Zen 3 with AVX2 and Zen 4 with AVX-512, g++ 12 -O3. The register
+// tiles of products depend on the vector unit (kernel/panels.hpp).
 
 #include <cstddef>
 
