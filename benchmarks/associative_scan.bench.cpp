@@ -4,10 +4,10 @@
 #include <algorithm>
 #include <numeric>
 
-#include <xloom/interop/tbb.hpp>
 #include <xloom/parallel/associative_scan.hpp>
 
 #include "support.hpp"
+#include "two_threads.hpp"
 
 namespace {
 
@@ -62,12 +62,6 @@ template <class T, std::size_t Rank>
 void xloom_serial(scan_operands<T, Rank>& o)
 {
     xloom_into(o);
-}
-
-xloom::tbb_policy const& two_threads()
-{
-    static xloom::tbb_policy const policy(2);
-    return policy;
 }
 
 template <class T, std::size_t Rank>

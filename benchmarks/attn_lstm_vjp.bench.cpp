@@ -2,8 +2,7 @@
 
 #include <xloom/gradients/attn_lstm_vjp.hpp>
 
-#include <algorithm>
-#include <utility>
+#include <tuple>
 #include <vector>
 
 #include "attn_lstm_operands.hpp"
@@ -36,19 +35,23 @@ struct backward_operands : attn_lstm_operands<xloom::serial_policy> {
             X, packed, {.M = M}, {first.Y, first.Y_h, first.Y_c}, residuals, workspace);
     }
 
-    std::vector<cube> const& results() const { return found; }
+    using gradients = std::tuple<std::vector<cube>, matrix, matrix>;
+    gradients results() const { return {found, ct_B, ct_V}; }
     void clear()
     {
         y.fill(0);
         for (cube& each : found)
             each.fill(0);
+        ct_B.fill(0);
+        ct_V.fill(0);
     }
-    bool is_close_to(std::vector<cube> const& expected) const
+    bool is_close_to(gradients const& expected) const
     {
         if (is_forward)
             return base::is_close_to(first);
-        return found == expected;
+        return results() == expected;
     }
+    benchmark::UserCounters counters() const { return base::counters(is_forward ? 1 : 2); }
 };
 
 void plain(backward_operands& o)

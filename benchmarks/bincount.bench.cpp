@@ -5,11 +5,11 @@
 #include <random>
 
 #include <xloom/indexing/bincount.hpp>
-#include <xloom/interop/tbb.hpp>
 
 #include "libtorch.hpp"
 #include "onnx_model.hpp"
 #include "support.hpp"
+#include "two_threads.hpp"
 
 namespace {
 
@@ -58,8 +58,7 @@ void xloom_serial(count_operands<Index>& o)
 template <class Index>
 void xloom_tbb(count_operands<Index>& o)
 {
-    static xloom::tbb_policy const policy(2);
-    count(o, policy);
+    count(o, two_threads());
 }
 
 template <class Index>

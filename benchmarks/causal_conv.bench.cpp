@@ -3,14 +3,13 @@
 // operator. Channels are rows of the input, as in ONNX, or its columns (channels last), which ONNX Runtime
 // does not have.
 
-#include <cmath>
 #include <limits>
 
 #include <xloom/detail/kernel/activations.hpp>
-#include <xloom/interop/tbb.hpp>
 #include <xloom/recurrent/causal_conv.hpp>
 
 #include "support.hpp"
+#include "two_threads.hpp"
 #include "uniform.hpp"
 
 namespace {
@@ -51,11 +50,7 @@ struct conv_operands {
         state = state0;
     }
     /// The sums are rounded once or twice for each tap, and exp has an error of one or two roundings.
-    bool is_close_to(cube const& expected) const
-    {
-        return std::equal(expected.begin(), expected.end(), y.begin(),
-            [](float a, float b) { return std::abs(a - b) <= 2e-6f; });
-    }
+    bool is_close_to(cube const& expected) const { return is_within(y, expected, 2e-6f); }
 };
 
 /// Padded channel by channel; the steps are lanes of the compiler's.
@@ -119,11 +114,7 @@ void run(conv_operands& o, Policy const& policy)
 
 void xloom_conv(conv_operands& o) { run(o, xloom::serial); }
 
-void by_two(conv_operands& o)
-{
-    static xloom::tbb_policy const policy(2);
-    run(o, policy);
-}
+void by_two(conv_operands& o) { run(o, two_threads()); }
 
 onnx_graph conv_model(conv_operands& o)
 {

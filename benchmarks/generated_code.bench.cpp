@@ -6,9 +6,7 @@
 // (impl:sound), and while the thread computes with zeros in place of subnormal numbers (impl:xloom_flushing).
 
 #include <cmath>
-#include <fstream>
 #include <initializer_list>
-#include <iterator>
 #include <limits>
 #include <memory>
 #include <optional>
@@ -25,12 +23,6 @@
 namespace {
 
 using namespace bench;
-
-std::string read_file(std::string const& path)
-{
-    std::ifstream file(path, std::ios::binary);
-    return {std::istreambuf_iterator<char>(file), {}};
-}
 
 template <class Tensor>
 runner::value runner_value(Tensor const& tensor)
@@ -213,8 +205,7 @@ struct delta_operands {
     /// Sums of up to 128 products, in other orders.
     bool is_close_to(xt::xtensor<float, 3> const& expected) const
     {
-        return std::equal(output.begin(), output.end(), expected.begin(),
-            [](float a, float b) { return std::abs(a - b) <= 1e-4f; });
+        return is_within(output, expected, 1e-4f);
     }
 };
 

@@ -13,9 +13,9 @@
 #include <vector>
 
 #include <xloom/gradients/linear_attention_vjp.hpp>
-#include <xloom/interop/tbb.hpp>
 
 #include "support.hpp"
+#include "two_threads.hpp"
 #include "uniform.hpp"
 
 namespace {
@@ -74,11 +74,7 @@ struct attention_operands {
         output.fill(std::numeric_limits<float>::quiet_NaN());
     }
     /// Sums of up to 128 products of numbers of about 1, in other orders.
-    bool is_close_to(tokens const& expected) const
-    {
-        return std::equal(expected.begin(), expected.end(), output.begin(),
-            [](float a, float b) { return std::abs(a - b) <= 1e-4f; });
-    }
+    bool is_close_to(tokens const& expected) const { return is_within(output, expected, 1e-4f); }
 };
 
 /// The straightforward loops, along the rows of the state.
@@ -117,11 +113,7 @@ void run(attention_operands& o, states& present_state, Policy const& policy)
 
 void in_place(attention_operands& o) { run(o, o.state, xloom::serial); }
 void two_states(attention_operands& o) { run(o, o.other_state, xloom::serial); }
-void by_two(attention_operands& o)
-{
-    static xloom::tbb_policy const policy(2);
-    run(o, o.state, policy);
-}
+void by_two(attention_operands& o) { run(o, o.state, two_threads()); }
 
 onnx_graph model_with(attention_operands& o, states& present_state)
 {
@@ -188,11 +180,7 @@ struct narrow_operands : attention_operands {
         std::ranges::fill(wide, state0);
         std::ranges::fill(narrow, xt::xtensor<State, 4>(xt::cast<State>(state0)));
     }
-    bool is_close_to(tokens const& expected) const
-    {
-        return std::equal(expected.begin(), expected.end(), output.begin(),
-            [](float a, float b) { return std::abs(a - b) <= 0.05f; });
-    }
+    bool is_close_to(tokens const& expected) const { return is_within(output, expected, 0.05f); }
 
     template <class Held>
     void run(std::vector<xt::xtensor<Held, 4>>& layers)

@@ -4,10 +4,10 @@
 #include <algorithm>
 #include <initializer_list>
 
-#include <xloom/interop/tbb.hpp>
 #include <xloom/parallel/linear_recurrence.hpp>
 
 #include "support.hpp"
+#include "two_threads.hpp"
 
 namespace {
 
@@ -52,12 +52,6 @@ void copy_items(recurrence_operands& o, std::size_t begin, std::size_t end)
 void copy(recurrence_operands& o) { copy_items(o, 0, o.h.size()); }
 
 void xloom_into(recurrence_operands& o) { xloom::linear_recurrence_into(o.a, o.b, 0.0f, o.h); }
-
-xloom::tbb_policy const& two_threads()
-{
-    static xloom::tbb_policy const policy(2);
-    return policy;
-}
 
 void by_two(recurrence_operands& o) { xloom::linear_recurrence_into(o.a, o.b, 0.0f, o.h, {}, two_threads()); }
 

@@ -5,9 +5,9 @@
 #include <string>
 
 #include <xloom/control_flow/loop_lanes.hpp>
-#include <xloom/interop/tbb.hpp>
 
 #include "support.hpp"
+#include "two_threads.hpp"
 #include "uniform.hpp"
 
 namespace {
@@ -39,9 +39,12 @@ struct map_operands {
             iterations += static_cast<std::size_t>(count);
     }
 
-    auto const& results() const { return x; }
-    void clear() { x.fill(0.3f); }
-    bool is_close_to(vector const& expected) const { return x == expected; }
+    auto results() const { return std::pair(x, counts); }
+    void clear()
+    {
+        x.fill(0.3f);
+        counts.fill(0);
+    }
 
     template <class Policy>
     void run(Policy const& policy)
@@ -67,11 +70,7 @@ void hand(map_operands& o)
 }
 
 void serial(map_operands& o) { o.run(xloom::serial); }
-void by_two(map_operands& o)
-{
-    static xloom::tbb_policy const policy(2);
-    o.run(policy);
-}
+void by_two(map_operands& o) { o.run(two_threads()); }
 
 } // namespace
 

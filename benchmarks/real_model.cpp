@@ -126,7 +126,7 @@ bench::onnx_operand operand_of(std::string const& name, tensor& t)
         t.size() * t.item_size()};
 }
 
-/// Returns the largest difference of two tensors, relative to the largest number of `expected`.
+/// Returns the largest difference of two tensors, relative to the largest finite number of `expected`.
 double difference(tensor const& got, tensor const& expected)
 {
     if (got.type() != expected.type() || got.shape() != expected.shape())
@@ -141,7 +141,8 @@ double difference(tensor const& got, tensor const& expected)
                 most = std::numeric_limits<double>::infinity();
             else if (a != b && !std::isnan(a))
                 most = std::max(most, std::abs(a - b));
-            largest = std::max(largest, std::abs(b));
+            if (std::isfinite(b))
+                largest = std::max(largest, std::abs(b));
         }
     });
     return most == 0 || std::isinf(most) ? most : most / largest;

@@ -107,9 +107,7 @@ inline constexpr float tolerance = 1e-5f;
 template <class Tensor>
 bool is_close(Tensor const& one, Tensor const& other)
 {
-    return one.shape() == other.shape() &&
-           std::equal(one.storage().begin(), one.storage().end(), other.storage().begin(),
-               [](float a, float b) { return std::abs(a - b) <= tolerance; }); // not so for NaN
+    return one.shape() == other.shape() && is_within(one.storage(), other.storage(), tolerance);
 }
 
 /// True if all gradients are as close as rounding explains, beside the largest.
@@ -119,8 +117,7 @@ bool is_near(Tensor const& one, Tensor const& other)
     float largest = 1;
     for (float const item : other.storage())
         largest = std::max(largest, std::abs(item));
-    return std::equal(one.storage().begin(), one.storage().end(), other.storage().begin(),
-        [=](float a, float b) { return std::abs(a - b) <= 3e-5f * largest; });
+    return is_within(one.storage(), other.storage(), 3e-5f * largest);
 }
 
 /// The amount of work in a call, which the times are related to.
@@ -154,11 +151,13 @@ struct recurrent_operands {
         return is_close(y.Y, expected.Y) && is_close(y.Y_h, expected.Y_h) && is_close(y.Y_c, expected.Y_c);
     }
 
-    benchmark::UserCounters counters() const
+    /// `passes`: how often the call computes the products of `work`.
+    benchmark::UserCounters counters(double passes = 1) const
     {
+        double const gflops = passes * work.flops * 1e-9;
         auto const rate = [](double amount) { return Counter(amount, Counter::kIsIterationInvariantRate); };
-        benchmark::UserCounters all{{"call", seconds_each(1)}, {"GFLOP/s", rate(work.flops * 1e-9)},
-            {"peak", rate(work.flops * 1e-9 / (fma_peak() * static_cast<double>(work.threads)))}};
+        benchmark::UserCounters all{{"call", seconds_each(1)}, {"GFLOP/s", rate(gflops)},
+            {"peak", rate(gflops / (fma_peak() * static_cast<double>(work.threads)))}};
         if (work.score_elements > 0)
             all.insert({"ns/score", seconds_each(work.score_elements * 1e-9)});
         if (is_row)

@@ -51,8 +51,7 @@ struct storage_operands : float_operands {
     /// Allows for rounded weights and states, which change a state by less than this.
     bool is_close_to(recurrent_results const& expected) const
     {
-        return std::equal(y.Y.storage().begin(), y.Y.storage().end(), expected.Y.storage().begin(),
-            [](float a, float b) { return std::abs(a - b) <= 0.02f; });
+        return is_within(y.Y.storage(), expected.Y.storage(), 0.02f);
     }
 };
 
@@ -119,8 +118,7 @@ struct sparse_operands : float_operands {
 
     bool is_close_to(recurrent_results const& expected) const
     {
-        return std::equal(y.Y.storage().begin(), y.Y.storage().end(), expected.Y.storage().begin(),
-            [](float a, float b) { return std::abs(a - b) <= 0.02f; });
+        return is_within(y.Y.storage(), expected.Y.storage(), 0.02f);
     }
 
 private:

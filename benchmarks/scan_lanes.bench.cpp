@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <limits>
 #include <string>
 #include <tuple>
@@ -13,9 +12,9 @@
 
 #include <xloom/control_flow/scan_batched.hpp>
 #include <xloom/control_flow/scan_lanes.hpp>
-#include <xloom/interop/tbb.hpp>
 
 #include "support.hpp"
+#include "two_threads.hpp"
 #include "uniform.hpp"
 
 namespace {
@@ -113,11 +112,7 @@ struct scan_operands {
             each.fill(0);
     }
     /// Compilers contract the products of the others.
-    bool is_close_to(signal const& expected) const
-    {
-        return std::equal(expected.begin(), expected.end(), y.begin(),
-            [](float a, float b) { return std::abs(a - b) <= 1e-4f; });
-    }
+    bool is_close_to(signal const& expected) const { return is_within(y, expected, 1e-4f); }
 };
 
 constexpr auto tie = [](auto&... each) { return std::tie(each...); };
@@ -147,8 +142,7 @@ void serial(Operands& o)
 template <auto const& Body, class Operands>
 void by_two(Operands& o)
 {
-    static xloom::tbb_policy const policy(2);
-    lanes<Body>(std::apply(tie, o.s), o, policy);
+    lanes<Body>(std::apply(tie, o.s), o, two_threads());
 }
 
 /// Runs sequences from `first` to `end`, `Block` at once: adjacent ones, or one by one.

@@ -1,10 +1,9 @@
 // Compares scatter_nd_into and scatter_nd with hand-written loops after a bounds check, plain xtensor, and
 // ONNX Runtime.
 
-#include <xloom/interop/tbb.hpp>
-
 #include "../tests/support/xtensor_extras.hpp"
 #include "scatter_operands.hpp"
+#include "two_threads.hpp"
 
 namespace {
 
@@ -151,11 +150,9 @@ void add_rows(std::string const& type, std::size_t count, std::size_t m)
 
 using counts = items<float, std::int64_t>;
 
-/// On two threads.
 void xloom_counts(counts& o)
 {
-    static xloom::tbb_policy const threads(2);
-    xloom::scatter_nd_into(xloom::reduction::add, o.y, o.indices, o.updates, threads);
+    xloom::scatter_nd_into(xloom::reduction::add, o.y, o.indices, o.updates, two_threads());
 }
 
 /// Each update adds 1 to a count; counts the updates lost to data races.

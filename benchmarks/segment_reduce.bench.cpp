@@ -1,10 +1,10 @@
 // Compares segment_reduce_into and segment_scan_into with a loop over the segments (impl:hand).
 
-#include <xloom/interop/tbb.hpp>
 #include <xloom/parallel/segment_reduce.hpp>
 #include <xloom/parallel/segment_scan.hpp>
 
 #include "support.hpp"
+#include "two_threads.hpp"
 
 namespace {
 
@@ -80,12 +80,6 @@ void xloom_callable(segment_operands<Rank>& o)
 {
     xloom::segment_reduce_into(
         xloom::monoid{[](float a, float b) { return a + b; }, 0.0f}, o.x, o.splits, o.y);
-}
-
-xloom::tbb_policy const& two_threads()
-{
-    static xloom::tbb_policy const policy(2);
-    return policy;
 }
 
 template <std::size_t Rank>

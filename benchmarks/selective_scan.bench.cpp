@@ -16,9 +16,9 @@
 #include <xloom/control_flow/scan.hpp>
 #include <xloom/detail/kernel/simd.hpp>
 #include <xloom/gradients/selective_scan_vjp.hpp>
-#include <xloom/interop/tbb.hpp>
 
 #include "loop_model.hpp"
+#include "two_threads.hpp"
 #include "uniform.hpp"
 
 namespace {
@@ -60,11 +60,7 @@ struct selective_operands {
 
     /// Each exp has an error of one or two roundings, and contributions to a state decay: the series differ
     /// by 1.2e-7, of sums up to 0.6.
-    bool is_close_to(matrix const& expected) const
-    {
-        return std::equal(expected.begin(), expected.end(), y.begin(),
-            [](float a, float b) { return std::abs(a - b) <= 1e-6f; });
-    }
+    bool is_close_to(matrix const& expected) const { return is_within(y, expected, 1e-6f); }
 };
 
 /// The operands of one time step.
@@ -173,11 +169,7 @@ void run_selective(selective_operands& o, Policy const& policy)
 
 void xloom_selective(selective_operands& o) { run_selective(o, xloom::serial); }
 
-void by_two(selective_operands& o)
-{
-    static xloom::tbb_policy const policy(2);
-    run_selective(o, policy);
-}
+void by_two(selective_operands& o) { run_selective(o, two_threads()); }
 
 /// A scan input of a model and the element that its body receives.
 struct sequence {
@@ -286,7 +278,8 @@ struct backward_operands : selective_operands {
 void hand_backward(backward_operands& o)
 {
     std::size_t const K = o.d, S = o.n, size = K * S;
-    o.states.assign((o.iterations + 1) * size, 0.0f);
+    o.states.resize((o.iterations + 1) * size);
+    std::fill_n(o.states.begin(), size, 0.0f);
     o.decays.resize(o.iterations * size);
     for (std::size_t t = 0; t < o.iterations; ++t)
         for (std::size_t k = 0; k < K; ++k) {
@@ -332,11 +325,7 @@ void run_backward(backward_operands& o, Policy const& policy)
 
 void xloom_backward(backward_operands& o) { run_backward(o, xloom::serial); }
 
-void backward_by_two(backward_operands& o)
-{
-    static xloom::tbb_policy const policy(2);
-    run_backward(o, policy);
-}
+void backward_by_two(backward_operands& o) { run_backward(o, two_threads()); }
 
 void add_backward()
 {

@@ -242,11 +242,13 @@ void run_sound_calls(silence_operands<Network>& o)
 template <class Network>
 void run_backward(silence_operands<Network>& o)
 {
+    o.ct_X.fill(0);
     Network::vjp_into(o.silent, o.weights, o.residuals, o.silent_ct, o.ct_X, o.memory);
 }
 template <class Network>
 void run_sound_backward(silence_operands<Network>& o)
 {
+    o.ct_X.fill(0);
     Network::vjp_into(o.silent, o.weights, o.residuals, o.ct, o.ct_X, o.memory);
 }
 

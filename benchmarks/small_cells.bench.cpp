@@ -160,11 +160,7 @@ struct cell_operands {
         std::fill(h.begin(), h.end(), 0.0f);
         std::fill(c.begin(), c.end(), 0.0f);
     }
-    bool is_close_to(std::vector<float> const& expected) const
-    {
-        return std::equal(h.begin(), h.end(), expected.begin(),
-            [](float a, float b) { return std::abs(a - b) <= tolerance; });
-    }
+    bool is_close_to(std::vector<float> const& expected) const { return is_within(h, expected, tolerance); }
     benchmark::UserCounters counters() const
     {
         return {{"call", seconds_each(1)}, {"iteration", seconds_each(steps)}};

@@ -1,9 +1,9 @@
 // Compares lstm_stack_into on one and two threads with one call after the other, and with ONNX Runtime.
 
-#include <xloom/interop/tbb.hpp>
 #include <xloom/recurrent/stack.hpp>
 
 #include "recurrent_operands.hpp"
+#include "two_threads.hpp"
 
 namespace {
 
@@ -25,14 +25,13 @@ struct stack_operands : recurrent_operands {
     xloom::stack_workspace<float> workspace{};
     xloom::recurrent_workspace<float> layer_workspace{};
     cube between[2] = {X, X};
-    xloom::tbb_policy two{2};
 
     auto const& results() const { return y.Y; }
     bool is_close_to(xt::xtensor<float, 4> const& expected) const { return is_close(y.Y, expected); }
 
-    explicit stack_operands(stack_sizes const& s)
-        : recurrent_operands{recurrent_results(s.T, s.N, s.H), work_of({s.L * s.T, s.N, s.H, s.H}, 4, 1),
-              s.N == 1},
+    stack_operands(stack_sizes const& s, std::size_t threads)
+        : recurrent_operands{recurrent_results(s.T, s.N, s.H),
+              work_of({s.L * s.T, s.N, s.H, s.H}, 4, threads), s.N == 1},
           size(s),
           X(uniform<cube>({s.T, s.N, s.H}, 1, 1.0)),
           Y_h(cube::from_shape({s.L, s.N, s.H})),
@@ -53,7 +52,7 @@ void run_stack(stack_operands& o, Policy const& policy)
     xloom::lstm_stack_into(o.X, o.layers, {}, {o.y.Y, o.Y_h, o.Y_c}, o.workspace, policy);
 }
 void xloom_serial(stack_operands& o) { run_stack(o, xloom::serial); }
-void xloom_two(stack_operands& o) { run_stack(o, o.two); }
+void xloom_two(stack_operands& o) { run_stack(o, two_threads()); }
 
 /// One call after the other, each on two threads.
 void calls(stack_operands& o)
@@ -65,7 +64,7 @@ void calls(stack_operands& o)
         xloom::tensor_ref<float> const to(
             is_last ? o.y.Y.data() : Y.data(), {o.size.T, 1, o.size.N, o.size.H});
         xloom::lstm_into(
-            *X, o.layers[l], {}, {.Y = to, .Y_h = o.y.Y_h, .Y_c = o.y.Y_c}, o.layer_workspace, o.two);
+            *X, o.layers[l], {}, {.Y = to, .Y_h = o.y.Y_h, .Y_c = o.y.Y_c}, o.layer_workspace, two_threads());
         X = &Y;
     }
 }
@@ -93,10 +92,10 @@ onnx_graph model(stack_operands& o)
 void add_stack(stack_sizes const& s)
 {
     std::string const work = "lstm_stack" + text_of({{"L", s.L}, {"T", s.T}, {"N", s.N}, {"H", s.H}});
-    auto const make = [=] { return stack_operands(s); };
+    auto const make = [=](std::size_t threads) { return [=] { return stack_operands(s, threads); }; };
     using all = std::vector<series<stack_operands>>;
-    add_case(work, make, all{{"xloom", xloom_serial}, {.impl = "onnxruntime", .model = model}});
-    add_case(work, make,
+    add_case(work, make(1), all{{"xloom", xloom_serial}, {.impl = "onnxruntime", .model = model}});
+    add_case(work, make(2),
         all{{"xloom_serial", xloom_serial}, {"xloom", xloom_two}, {"calls", calls},
             {.impl = "onnxruntime", .model = model}},
         2);

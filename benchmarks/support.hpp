@@ -1,11 +1,16 @@
 #pragma once
 // Shared by the benchmarks: the body, the sizes, and the comparison and timing of the series of a case.
 
+#include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <cstdint>
 #include <cstdlib>
+#include <fstream>
 #include <functional>
 #include <iostream>
+#include <iterator>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -72,6 +77,21 @@ Tensor made_up(typename Tensor::shape_type const& shape)
     return tensor;
 }
 
+/// True if no number differs from the expected one by more than `tolerance`; false for NaN.
+template <class Found, class Expected>
+bool is_within(Found const& found, Expected const& expected, float tolerance)
+{
+    return std::equal(found.begin(), found.end(), expected.begin(), expected.end(),
+        [=](float a, float b) { return std::abs(a - b) <= tolerance; });
+}
+
+/// Returns the bytes of a file.
+inline std::string read_file(std::string const& path)
+{
+    std::ifstream file(path, std::ios::binary);
+    return {std::istreambuf_iterator<char>(file), {}};
+}
+
 /// Zero, or a tensor of zeros.
 template <class H>
 H zero_like(H const& h)
@@ -100,6 +120,10 @@ struct operands {
     void clear()
     {
         returned.reset();
+        if constexpr (std::is_arithmetic_v<H>)
+            h = std::numeric_limits<H>::quiet_NaN();
+        else
+            h.fill(std::numeric_limits<typename H::value_type>::quiet_NaN());
         y *= 0.0f;
     }
 };

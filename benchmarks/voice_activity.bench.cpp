@@ -1,9 +1,6 @@
 // Silero's network on a recording, chunk by chunk: as examples/voice_activity has it, by hand and made by
 // xloom-compile, and three files of it through tools/onnx/runner and ONNX Runtime.
 
-#include <cmath>
-#include <fstream>
-#include <iterator>
 #include <limits>
 #include <optional>
 
@@ -17,12 +14,6 @@
 namespace {
 
 using namespace bench;
-
-std::string read_file(std::string const& path)
-{
-    std::ifstream file(path, std::ios::binary);
-    return {std::istreambuf_iterator<char>(file), {}};
-}
 
 std::string path_of(std::string const& model) { return VOICE_ACTIVITY_MODELS "/" + model + ".onnx"; }
 
@@ -47,8 +38,7 @@ struct recording_operands {
     void clear() { probability.fill(std::numeric_limits<float>::quiet_NaN()); }
     bool is_close_to(xt::xtensor<float, 1> const& expected) const
     {
-        return std::equal(expected.begin(), expected.end(), probability.begin(),
-            [](float a, float b) { return std::abs(a - b) <= 1e-5f; });
+        return is_within(probability, expected, 1e-5f);
     }
     /// Counts a chunk as a call.
     benchmark::UserCounters counters() const

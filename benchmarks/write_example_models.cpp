@@ -14,9 +14,13 @@ int main(int argc, char** argv)
     }
     std::string const folder = argv[1];
     auto const write = [&](std::string const& name, std::string const& model) {
-        std::ofstream file(folder + "/" + name + ".onnx", std::ios::binary);
+        std::string const path = folder + "/" + name + ".onnx";
+        std::ofstream file(path, std::ios::binary);
         file << model;
-        return static_cast<bool>(file.flush());
+        bool const is_written = static_cast<bool>(file.flush());
+        if (!is_written)
+            std::fprintf(stderr, "write_example_models: %s cannot be written\n", path.c_str());
+        return is_written;
     };
     bool const are_written = write("mamba_block", bench::mamba_block()) &&
                              write("attention_decoder", bench::attention_decoder()) &&
