@@ -4,12 +4,14 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <initializer_list>
 #include <iterator>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include <doctest/doctest.h>
+
+#include "scratch_folder.hpp"
 
 inline std::string read_file(std::string const& path)
 {
@@ -31,31 +33,16 @@ struct outcome {
     std::string err;
 };
 
-/// A program, and a folder for the files of its test, removed at the end.
-class program_under_test {
+/// A program, and a folder for the files of its test.
+class program_under_test : public scratch_folder {
 public:
     explicit program_under_test(std::string path)
-        : path_(std::move(path)),
-          name_(std::filesystem::path(path_).filename().string()),
-          folder_(std::filesystem::current_path() / (name_ + "_test.tmp"))
-    {
-        std::filesystem::create_directories(folder_);
-    }
-    ~program_under_test() { std::filesystem::remove_all(folder_); }
-    program_under_test(program_under_test const&) = delete;
-    program_under_test& operator=(program_under_test const&) = delete;
+        : scratch_folder(std::filesystem::path(path).filename().string() + "_test"),
+          path_(std::move(path)),
+          name_(std::filesystem::path(path_).filename().string())
+    {}
 
-    /// The path of a file in the folder.
-    std::string operator/(std::string const& name) const { return (folder_ / name).string(); }
-
-    /// Writes such a file, returns its path.
-    std::string write(std::string const& name, std::string const& text) const
-    {
-        std::ofstream(*this / name, std::ios::binary) << text;
-        return *this / name;
-    }
-
-    outcome run(std::initializer_list<std::string> arguments) const
+    outcome run(std::vector<std::string> const& arguments) const
     {
         std::string command = "'" + path_ + "'";
         for (std::string const& argument : arguments)
@@ -66,7 +53,7 @@ public:
     }
 
     /// What it says when it fails: one line on stderr, without the program's name.
-    std::string complaint(std::initializer_list<std::string> arguments) const
+    std::string complaint(std::vector<std::string> const& arguments) const
     {
         outcome const failed = run(arguments);
         std::string const prefix = name_ + ": ";
@@ -81,5 +68,4 @@ public:
 private:
     std::string path_;
     std::string name_;
-    std::filesystem::path folder_;
 };

@@ -8,9 +8,9 @@
 
 #include <doctest/doctest.h>
 
+#include "../scratch_folder.hpp"
 #include "batches.hpp"
 #include "edit_distance.hpp"
-#include "scratch_folder.hpp"
 
 namespace {
 

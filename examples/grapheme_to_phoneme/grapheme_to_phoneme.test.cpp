@@ -126,6 +126,8 @@ TEST_CASE("bad input is refused in one line")
     std::string const text = program().write("text.h5", "hello\n");
     CHECK(program().complaint({"pronounce", "a", "--weights", text}) ==
           "the weights " + text + " are no HDF5 file of this program, or a damaged one");
+    CHECK(program().complaint({"train", made_up_dictionary(), "--weights", nowhere + "/x.h5"}) ==
+          "the weights " + nowhere + "/x.h5 cannot be written");
     CHECK(program().complaint({"pronounce"}) == "no word is given to pronounce (see --help)");
     CHECK(program().complaint({"pronounce", "x-ray"}) ==
           "a word must have the letters a to z and ' only, but one is x-ray");

@@ -51,6 +51,7 @@ void run_training(command_line const& parsed)
         words.validation.size(), words.test.size());
     std::fflush(stdout);
 
+    require_writable(parsed.weights);
     training_bar bar(parsed.training.epochs);
     expect_interrupt();
     trained const best = train(words, parsed.training, threads,

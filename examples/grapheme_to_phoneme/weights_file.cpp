@@ -14,6 +14,14 @@ namespace g2p {
 
 namespace {
 
+/// The file that is written, before it takes its place.
+std::string unfinished(std::string const& path) { return path + ".part"; }
+
+[[noreturn]] void fail_to_write(std::string const& path)
+{
+    throw std::runtime_error("the weights " + path + " cannot be written");
+}
+
 std::string all_phonemes()
 {
     std::string text;
@@ -81,13 +89,12 @@ parameters<float> read(H5::H5File const& file)
 void save_weights(std::string const& path, parameters<float> const& weights)
 try {
     H5::Exception::dontPrint(); // the sentence below is enough
-    std::string const unfinished = path + ".part";
     {
         H5::FileAccPropList access;
         access.setLibverBounds(H5F_LIBVER_V110, H5F_LIBVER_V110); // whose metadata have checksums
         H5::FileCreatPropList creation;
         omit_times(creation);
-        H5::H5File file(unfinished, H5F_ACC_TRUNC, creation, access);
+        H5::H5File file(unfinished(path), H5F_ACC_TRUNC, creation, access);
         weights.for_each([&](char const* name, auto const& tensor) {
             std::array<hsize_t, std::decay_t<decltype(tensor)>::rank> shape{};
             std::copy(tensor.shape().begin(), tensor.shape().end(), shape.begin());
@@ -104,11 +111,17 @@ try {
         write_text(file, "phonemes", all_phonemes());
         file.close();
     }
-    std::filesystem::rename(unfinished, path);
+    std::filesystem::rename(unfinished(path), path);
 } catch (H5::Exception const&) {
-    throw std::runtime_error("the weights " + path + " cannot be written");
+    fail_to_write(path);
 } catch (std::filesystem::filesystem_error const&) {
-    throw std::runtime_error("the weights " + path + " cannot be written");
+    fail_to_write(path);
+}
+
+void require_writable(std::string const& path)
+{
+    if (!std::ofstream(unfinished(path)))
+        fail_to_write(path);
 }
 
 parameters<float> load_weights(std::string const& path)

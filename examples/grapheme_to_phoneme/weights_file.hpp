@@ -12,6 +12,9 @@ namespace g2p {
 /// place when it is complete. Throws std::runtime_error if it cannot be written.
 void save_weights(std::string const& path, parameters<float> const& weights);
 
+/// Throws as save_weights if the file could not be written: before a training, which would be lost.
+void require_writable(std::string const& path);
+
 /// Reads such a file; the weights have the bits that were written. Throws std::runtime_error if it is
 /// missing, damaged, no HDF5 file, or not of such a model.
 parameters<float> load_weights(std::string const& path);

@@ -12,7 +12,7 @@
 #include <H5Cpp.h>
 #include <doctest/doctest.h>
 
-#include "scratch_folder.hpp"
+#include "../scratch_folder.hpp"
 #include "weights_file.hpp"
 
 namespace {

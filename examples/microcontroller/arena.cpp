@@ -18,7 +18,7 @@ bool is_closed = false;
 void* take(std::size_t bytes, std::size_t alignment)
 {
     std::size_t const begin = (used + alignment - 1) / alignment * alignment;
-    if (is_closed || bytes > sizeof(arena) - begin) {
+    if (is_closed || begin > sizeof(arena) || bytes > sizeof(arena) - begin) {
         std::puts(is_closed ? "WRONG: a step allocates" : "WRONG: the arena is too small");
         std::_Exit(1);
     }

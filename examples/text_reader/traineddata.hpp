@@ -18,6 +18,7 @@ class traineddata {
 public:
     /// Errors    traineddata_error: a table that is truncated, or offsets out of order or beyond the end.
     explicit traineddata(std::vector<char> bytes);
+    traineddata(traineddata&&) = default; // a copy would refer to the bytes of the original
 
     /// Returns a reader at the beginning of a component.
     ///

@@ -4,12 +4,9 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
-#include <cstdlib>
 #include <filesystem>
-#include <fstream>
 #include <functional>
 #include <initializer_list>
-#include <iterator>
 #include <string>
 #include <vector>
 
@@ -17,6 +14,8 @@
 #include <nlohmann/json.hpp>
 #include <onnx/onnx_pb.h>
 #include <sndfile.hh>
+
+#include "../program_under_test.hpp"
 
 namespace {
 
@@ -27,79 +26,25 @@ using strings = std::vector<std::string>;
 std::string const model = VOICE_ACTIVITY_MODEL;
 fs::path const recordings = VOICE_ACTIVITY_RECORDINGS;
 
-std::string read_file(fs::path const& path)
+program_under_test const& program()
 {
-    std::ifstream file(path, std::ios::binary);
-    return {std::istreambuf_iterator<char>(file), {}};
+    static program_under_test const program(VOICE_ACTIVITY_PROGRAM);
+    return program;
 }
 
-/// A folder for this run's files, removed at the end.
-class scratch_folder {
-public:
-    scratch_folder() { fs::create_directories(path_); }
-    ~scratch_folder() { fs::remove_all(path_); }
-    scratch_folder(scratch_folder const&) = delete;
-    scratch_folder& operator=(scratch_folder const&) = delete;
-
-    std::string operator/(std::string const& name) const { return (path_ / name).string(); }
-
-private:
-    fs::path path_ = fs::current_path() / "voice_activity_test.tmp";
-};
-
-scratch_folder const& scratch()
-{
-    static scratch_folder const folder;
-    return folder;
-}
-
-struct outcome {
-    bool succeeded;
-    std::string out;
-    std::string err;
-};
-
-outcome run(strings const& arguments)
-{
-    std::string command = "'" VOICE_ACTIVITY_PROGRAM "'";
-    for (std::string const& argument : arguments)
-        command += " '" + argument + "'";
-    int const status =
-        std::system((command + " >'" + (scratch() / "out") + "' 2>'" + (scratch() / "err") + "'").c_str());
-    return {status == 0, read_file(scratch() / "out"), read_file(scratch() / "err")};
-}
-
-/// The model and one good recording, then `more`.
-outcome run_on(std::string const& recording, strings more = {})
+/// Returns the arguments for the model and one recording, then `more`.
+strings on(std::string const& recording, strings more = {})
 {
     more.insert(more.begin(), {"--model", model, recording});
-    return run(more);
-}
-
-/// Returns the error of a failed run: one line on stderr, after the program's name.
-std::string complaint(outcome const& run)
-{
-    std::string const prefix = "voice_activity: ";
-    CHECK_FALSE(run.succeeded);
-    CHECK(run.err.starts_with(prefix));
-    CHECK(run.err.find('\n') == run.err.size() - 1);
-    return run.err.size() > prefix.size() ? run.err.substr(prefix.size(), run.err.size() - prefix.size() - 1)
-                                          : "";
+    return more;
 }
 
 std::string write_wav(std::string const& name, int rate, int channels, std::size_t samples)
 {
-    std::string const path = scratch() / name;
+    std::string const path = program() / name;
     SndfileHandle file(path, SFM_WRITE, SF_FORMAT_WAV | SF_FORMAT_PCM_16, channels, rate);
     std::vector<short> const silence(samples);
     file.write(silence.data(), static_cast<sf_count_t>(silence.size()));
-    return path;
-}
-
-std::string write_bytes(std::string const& name, std::string const& bytes)
-{
-    std::string const path = scratch() / name;
-    std::ofstream(path, std::ios::binary) << bytes;
     return path;
 }
 
@@ -114,7 +59,7 @@ std::string write_model(std::string const& weight, std::function<bool(onnx::Tens
             initializers.DeleteSubrange(i, 1);
             break;
         }
-    return write_bytes("changed.onnx", changed.SerializeAsString());
+    return program().write("changed.onnx", changed.SerializeAsString());
 }
 
 strings all_recordings()
@@ -132,10 +77,10 @@ strings all_recordings()
 json probabilities_of(
     strings const& paths, std::string const& weights = "full", std::string const& density = "1")
 {
-    std::string const written = scratch() / "probabilities.json";
+    std::string const written = program() / "probabilities.json";
     strings arguments{"--model", model, "--json", written, "--weights", weights, "--density", density};
     arguments.insert(arguments.end(), paths.begin(), paths.end());
-    outcome const done = run(arguments);
+    outcome const done = program().run(arguments);
     REQUIRE_MESSAGE(done.succeeded, done.err);
     return json::parse(read_file(written));
 }
@@ -240,8 +185,8 @@ TEST_CASE("probabilities with a share of the blocks of recurrent weights")
 
 TEST_CASE("a WAV file and a raw file of the same samples give the same probabilities")
 {
-    std::string const bytes = read_file(recordings / "goforward.raw");
-    std::string const path = scratch() / "goforward.wav";
+    std::string const bytes = read_file((recordings / "goforward.raw").string());
+    std::string const path = program() / "goforward.wav";
     {
         SndfileHandle file(path, SFM_WRITE, SF_FORMAT_WAV | SF_FORMAT_PCM_16, 1, 16000);
         file.writeRaw(bytes.data(), static_cast<sf_count_t>(bytes.size()));
@@ -253,14 +198,16 @@ TEST_CASE("a WAV file and a raw file of the same samples give the same probabili
 TEST_CASE("segments are the runs of chunks at or above the threshold")
 {
     std::string const numbers = (recordings / "numbers.raw").string();
-    CHECK(run_on(numbers).out.find("\n    speech: 0.51-3.36 s\n") != std::string::npos);
-    CHECK(run_on(numbers, {"--threshold", "0"}).out.find("\n    speech: 0.00-4.00 s\n") != std::string::npos);
-    CHECK(run_on(numbers, {"--threshold", "1"}).out.find("\n    no speech\n") != std::string::npos);
+    CHECK(program().run(on(numbers)).out.find("\n    speech: 0.51-3.36 s\n") != std::string::npos);
+    CHECK(program().run(on(numbers, {"--threshold", "0"})).out.find("\n    speech: 0.00-4.00 s\n") !=
+          std::string::npos);
+    CHECK(
+        program().run(on(numbers, {"--threshold", "1"})).out.find("\n    no speech\n") != std::string::npos);
 }
 
 TEST_CASE("the total says how many times as fast as real time it is")
 {
-    std::string const out = run_on((recordings / "numbers.raw").string()).out;
+    std::string const out = program().run(on((recordings / "numbers.raw").string())).out;
     std::string const total = out.substr(out.find("1 recordings: "));
     double microseconds = 0;
     double times = 0;
@@ -279,13 +226,13 @@ TEST_CASE("one chunk is enough, and a last part shorter than a chunk is omitted"
 TEST_CASE("a recording that cannot be used")
 {
     auto const says = [](std::string const& path) {
-        std::string const said = complaint(run_on(path));
+        std::string const said = program().complaint(on(path));
         REQUIRE(said.starts_with("the recording " + path + " "));
         return said.substr(path.size() + 15);
     };
-    CHECK(says(scratch() / "nowhere.wav") == "is not there, or is no file");
+    CHECK(says(program() / "nowhere.wav") == "is not there, or is no file");
     CHECK(says(recordings.string()) == "is not there, or is no file");
-    CHECK(says(write_bytes("text.wav", "hello\n")).starts_with("cannot be read: "));
+    CHECK(says(program().write("text.wav", "hello\n")).starts_with("cannot be read: "));
     CHECK(
         says(write_wav("telephone.wav", 8000, 1, 8000)) == "must have 16000 samples a second, but has 8000");
     CHECK(says(write_wav("stereo.wav", 16000, 2, 8000)) == "must have one channel, but has 2");
@@ -295,25 +242,26 @@ TEST_CASE("a recording that cannot be used")
 
     std::string const whole = read_file(write_wav("whole.wav", 16000, 1, 8000));
     std::string const truncated = "is truncated: it ends before the last sample that it should hold";
-    CHECK(says(write_bytes("cut.wav", whole.substr(0, whole.size() / 2))) == truncated);
-    CHECK(says(write_bytes("cut.wav", whole.substr(0, whole.size() - 1))) == truncated);
-    CHECK(says(write_bytes("cut.wav", whole.substr(0, 44))) == truncated);
-    CHECK(says(write_bytes("cut.wav", whole.substr(0, 20))).starts_with("cannot be read: "));
-    CHECK(says(write_bytes("cut.raw", std::string(2047, '\0'))) == truncated);
-    CHECK(says(write_bytes("empty.raw", "")) == "must have at least 512 samples (32 ms), but has 0");
+    CHECK(says(program().write("cut.wav", whole.substr(0, whole.size() / 2))) == truncated);
+    CHECK(says(program().write("cut.wav", whole.substr(0, whole.size() - 1))) == truncated);
+    CHECK(says(program().write("cut.wav", whole.substr(0, 44))) == truncated);
+    CHECK(says(program().write("cut.wav", whole.substr(0, 20))).starts_with("cannot be read: "));
+    CHECK(says(program().write("cut.raw", std::string(2047, '\0'))) == truncated);
+    CHECK(says(program().write("empty.raw", "")) == "must have at least 512 samples (32 ms), but has 0");
 }
 
 TEST_CASE("a model that cannot be used")
 {
     auto const says = [](std::string const& path) {
-        std::string const said = complaint(run({"--model", path, (recordings / "goforward.raw").string()}));
+        std::string const said =
+            program().complaint({"--model", path, (recordings / "goforward.raw").string()});
         REQUIRE(said.starts_with("the model " + path + " "));
         return said.substr(path.size() + 11);
     };
-    CHECK(says(scratch() / "nowhere.onnx") == "cannot be opened");
-    CHECK(says(write_bytes("text.onnx", "hello\n")) == "is no ONNX file, or a damaged one");
-    CHECK(says(write_bytes("empty.onnx", "")) == "is no ONNX file, or a damaged one");
-    CHECK(says(write_bytes("cut.onnx", read_file(model).substr(0, 1000000))) ==
+    CHECK(says(program() / "nowhere.onnx") == "cannot be opened");
+    CHECK(says(program().write("text.onnx", "hello\n")) == "is no ONNX file, or a damaged one");
+    CHECK(says(program().write("empty.onnx", "")) == "is no ONNX file, or a damaged one");
+    CHECK(says(program().write("cut.onnx", read_file(model).substr(0, 1000000))) ==
           "is no ONNX file, or a damaged one");
     CHECK(says(recordings.string()) == "is no ONNX file, or a damaged one");
 
@@ -338,17 +286,17 @@ TEST_CASE("arguments that make no sense")
 {
     std::string const numbers = (recordings / "numbers.raw").string();
     for (std::string const text : {"1.5", "-0.1", "nan", "loud", "0.5x", "0,5", ""})
-        CHECK(complaint(run_on(numbers, {"--threshold=" + text})) ==
+        CHECK(program().complaint(on(numbers, {"--threshold=" + text})) ==
               "--threshold must be a number from 0 to 1, but is " + text);
-    CHECK(complaint(run_on(numbers, {"--weights=int4"})) ==
+    CHECK(program().complaint(on(numbers, {"--weights=int4"})) ==
           "--weights must be full, float16, bfloat16, int8, dynamic_int8, dynamic_bfloat16, block_sparse or "
           "block_sparse_int8, but is int4");
-    CHECK(complaint(run({"--model", model})) == "no recording is given (see --help)");
-    CHECK(complaint(run({numbers})) == "--model is missing (see --help)");
-    CHECK(complaint(run_on(numbers, {"--louder"})).find("louder") != std::string::npos);
-    CHECK(complaint(run_on(numbers, {numbers, "--json", scratch() / "twice.json"})) ==
+    CHECK(program().complaint({"--model", model}) == "no recording is given (see --help)");
+    CHECK(program().complaint({numbers}) == "--model is missing (see --help)");
+    CHECK(program().complaint(on(numbers, {"--louder"})).find("louder") != std::string::npos);
+    CHECK(program().complaint(on(numbers, {numbers, "--json", program() / "twice.json"})) ==
           "two recordings are called numbers.raw, and the JSON file tells them by their names");
-    CHECK(complaint(run_on(numbers, {"--json", scratch() / "nowhere/x.json"})) ==
-          "the file " + (scratch() / "nowhere/x.json") + " cannot be written");
-    CHECK(complaint(run_on(numbers, {"--plot", model})).find(model) != std::string::npos);
+    CHECK(program().complaint(on(numbers, {"--json", program() / "nowhere/x.json"})) ==
+          "the file " + (program() / "nowhere/x.json") + " cannot be written");
+    CHECK(program().complaint(on(numbers, {"--plot", model})).find(model) != std::string::npos);
 }
