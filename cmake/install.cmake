@@ -12,7 +12,11 @@ install(TARGETS xloom EXPORT xloomTargets INCLUDES DESTINATION ${CMAKE_INSTALL_I
 install(EXPORT xloomTargets NAMESPACE xloom:: DESTINATION ${package_dir})
 configure_file(${CMAKE_CURRENT_LIST_DIR}/xloomConfig.cmake.in ${PROJECT_BINARY_DIR}/xloomConfig.cmake @ONLY)
 # Before 1.0 a minor version may break what the one before it promised.
-write_basic_package_version_file(${PROJECT_BINARY_DIR}/xloomConfigVersion.cmake COMPATIBILITY SameMinorVersion ARCH_INDEPENDENT)
+set(architecture ARCH_INDEPENDENT)
+if(XLOOM_BUILD_DISPATCH OR XLOOM_BUILD_TOOLS)
+  set(architecture "")
+endif()
+write_basic_package_version_file(${PROJECT_BINARY_DIR}/xloomConfigVersion.cmake COMPATIBILITY SameMinorVersion ${architecture})
 install(FILES ${PROJECT_BINARY_DIR}/xloomConfig.cmake ${PROJECT_BINARY_DIR}/xloomConfigVersion.cmake
   ${CMAKE_CURRENT_LIST_DIR}/xloom_add_model.cmake DESTINATION ${package_dir})
 

@@ -23,7 +23,8 @@ def to_onnx(state_dict, prefix="", nonlinearity="tanh", batch_first=False):
     A ValueError: no recurrent module has the prefix, a parameter of it is no plain tensor, as with weight_norm, or an unknown nonlinearity."""
     if nonlinearity not in ("tanh", "relu"):
         raise ValueError(f"nonlinearity must be 'tanh' or 'relu', but it is {nonlinearity!r}")
-    tensors = {name[len(prefix) :]: tensor.tolist() for name, tensor in state_dict.items() if name.startswith(prefix)}
+    own = {name[len(prefix) :]: value for name, value in state_dict.items() if name.startswith(prefix)}
+    tensors = {name: tensor.tolist() for name, tensor in own.items() if PARAMETER.match(name)}
     if "weight_ih_l0" not in tensors:
         found = [name[: -len("weight_ih_l0")] for name in state_dict if name.endswith("weight_ih_l0")]
         raise ValueError(f"there is no {prefix}weight_ih_l0; the prefixes of recurrent modules are {found}")
@@ -76,10 +77,10 @@ def main():
 
     import torch  # not for to_onnx and write
 
-    state_dict = torch.load(arguments.pop("state_dict"), map_location="cpu", weights_only=True)
     try:
+        state_dict = torch.load(arguments.pop("state_dict"), map_location="cpu", weights_only=True)
         write(arguments.pop("weights"), state_dict, **arguments)
-    except ValueError as error:
+    except (ValueError, OSError) as error:
         parser.error(str(error))
 
 

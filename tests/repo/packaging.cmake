@@ -1,5 +1,6 @@
 # The recipes below packaging/, CHANGELOG.md and CITATION.cff are of the version in CMakeLists.txt, the recipes ask for what it asks for, and
-# packaging/fill leaves nothing open in them. REUSE's copy of the licence is the licence.
+# packaging/fill leaves nothing open in them. REUSE's copy of the licence is the licence, and Debian's
+# copyright file names the same owners as REUSE's.
 
 file(READ ${SOURCE_DIR}/CMakeLists.txt project)
 string(REGEX MATCH "project\\(xloom VERSION ([0-9.]+)" match "${project}")
@@ -20,6 +21,9 @@ expect(../CHANGELOG.md "\n## ${version}, ")
 expect(../CITATION.cff "\nversion: ${version}\n")
 file(READ ${SOURCE_DIR}/LICENSE licence)
 expect(../LICENSES/BSD-3-Clause.txt "${licence}")
+file(READ ${SOURCE_DIR}/.reuse/dep5 owners)
+string(REGEX REPLACE "^.*\n\n(Files: \\*\n)" "\\1" owners "${owners}")
+expect(debian/copyright "${owners}")
 expect(vcpkg/vcpkg.json "\"version\": \"${version}\"")
 expect(conan/config.yml "\"${version}\":")
 expect(conan/all/conandata.yml "\"${version}\":")
