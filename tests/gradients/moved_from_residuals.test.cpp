@@ -200,6 +200,53 @@ TEST_CASE("residuals of a scan and of a loop")
     CHECK(backward(residuals) == std::tuple(0.125, 4.5));
 }
 
+TEST_CASE(
+    "residuals of a scan and of a loop whose state is a tensor, which a move leaves with its shape alone")
+{
+    vec const x = {1, 2, 3}, ones = {1, 1};
+    auto const body = [](vec& h, double x_t) { h = 0.5 * h + x_t; };
+    auto const body_vjp = [](vec const&, double, vec const& ct_next, vec& ct_h, double& ct_x) {
+        ct_h += 0.5 * ct_next;
+        ct_x += ct_next(0) + ct_next(1);
+    };
+    check_residuals<scan_residuals<vec>>(
+        [&](auto& residuals) {
+            vec h = {1, 2};
+            scan_forward_into(body, h, x, std::tuple(), std::tuple(), residuals);
+        },
+        [&](auto& residuals) {
+            vec ct_h = {0, 0}, ct_x = {0, 0, 0};
+            scan_vjp_into(body, body_vjp, x, std::tuple(), residuals, cotangents().states(ones),
+                gradients().init(ct_h).scan_inputs(ct_x));
+            return std::tuple(ct_h, ct_x);
+        },
+        "xloom::scan_vjp_into: the residuals must be those of a forward pass, but none has finished "
+        "with them. Call xloom::scan_forward_into first.");
+
+    auto const trip = [](std::int64_t, vec& v) {
+        v *= 0.5;
+        return v(0) > 1;
+    };
+    auto const trip_vjp = [](std::int64_t, vec const&, vec const& ct_next, vec& ct_v) {
+        ct_v += 0.5 * ct_next;
+    };
+    auto const forward = [&](loop_residuals<vec>& residuals) {
+        vec v = {6, 3};
+        loop_forward_into(trip, v, std::tuple(), std::tuple(), residuals);
+    };
+    auto const backward = [&](loop_residuals<vec>& residuals) {
+        vec ct_v = {0, 0};
+        loop_vjp_into(
+            trip, trip_vjp, std::tuple(), residuals, cotangents().states(ones), gradients().init(ct_v));
+        return ct_v;
+    };
+    loop_residuals<vec> residuals;
+    forward(residuals);
+    move_away(residuals);
+    forward(residuals);
+    CHECK(backward(residuals) == vec{0.125, 0.125});
+}
+
 TEST_CASE("pullbacks")
 {
     vec const x = {1, 2, 3};

@@ -145,6 +145,47 @@ TEST_CASE("a body that is not deterministic cannot change the shape of a state")
         body_error);
 }
 
+TEST_CASE("after a body failed in an iteration that is run again, the residuals can be used again")
+{
+    vec const x = {1, 2, 3, 4};
+    bool fails = false;
+    auto const body = [&](vec const& h, double x_t) { return scan_step{fails ? vec{1} : vec(2 * h + x_t)}; };
+    auto const body_vjp = [](vec const&, double, vec const& ct_next, vec& ct_h, double& ct_x) {
+        ct_h += 2 * ct_next;
+        ct_x += ct_next(0) + ct_next(1);
+    };
+    auto result = scan_vjp(body, body_vjp, vec{0, 0}, x, std::tuple(), checkpoint::binomial(1));
+    fails = true;
+    CHECK_THROWS_AS(static_cast<void>(result.pullback(vec{1, 1}, std::tuple())), body_error);
+    fails = false;
+    auto const ct = result.pullback(vec{1, 1}, std::tuple());
+    CHECK(ct.init == vec{16, 16});
+    CHECK(ct.scan_inputs == vec{16, 8, 4, 2});
+
+    // In place, a body may have moved its state away.
+    auto const in_place = [&](vec& h, double x_t) {
+        vec taken = std::move(h);
+        if (fails)
+            throw std::runtime_error("body");
+        h = 2 * taken + x_t;
+    };
+    scan_residuals<vec> residuals(checkpoint::binomial(1));
+    vec h = {0, 0}, ct_h = {0, 0}, ct_x = {0, 0, 0, 0};
+    scan_forward_into(in_place, h, x, std::tuple(), std::tuple(), residuals);
+    auto const backward = [&] {
+        scan_vjp_into(in_place, body_vjp, x, std::tuple(), residuals, cotangents().states(vec{1, 1}),
+            gradients().init(ct_h).scan_inputs(ct_x));
+    };
+    fails = true;
+    CHECK_THROWS_WITH_AS(backward(), "body", std::runtime_error);
+    fails = false;
+    ct_h.fill(0);
+    ct_x.fill(0);
+    backward();
+    CHECK(ct_h == vec{16, 16});
+    CHECK(ct_x == vec{16, 8, 4, 2});
+}
+
 TEST_CASE("a scan input and a parameter that are spans")
 {
     std::vector<double> const x = {1, 2}, w = {0.5};

@@ -53,6 +53,13 @@ public:
                 enable_tensor<Value>::data(value), at(slot));
     }
 
+    /// Gives a value that a body may have left without its memory the shape of the slots.
+    void remake(State& value) const
+    {
+        if constexpr (tensor<State>)
+            value = enable_tensor<State>::make(shape_);
+    }
+    /// Requires that `value` has the shape of the slots.
     void load(std::size_t slot, State& value)
     {
         if constexpr (!tensor<State>)
@@ -98,6 +105,7 @@ public:
         else
             detail::assign_carried(values_[slot], value);
     }
+    void remake(State&) const {}
     void load(std::size_t slot, State& value) { value = values_[slot]; }
     void check_shape(std::string_view, std::size_t, State const&) const {}
     /// Moves the value of one slot to an earlier one. Both keep memory for another value.
@@ -183,19 +191,27 @@ public:
                     --kept_;
             } else if (kept_ == capacity_ || end - begin == 2) {
                 --end;
-                advance(current, begin, end);
-                check_shapes();
+                run_again(advance, begin, end);
                 pull(end, std::as_const(current));
             } else {
                 loaded = begin + binomial_advance(end - begin, capacity_ - kept_ + 1);
-                advance(current, begin, loaded);
-                check_shapes();
+                run_again(advance, begin, loaded);
                 save(loaded, detail::leaves(current));
             }
         }
     }
 
 private:
+    /// Runs the iterations begin .. end - 1 on the states in current_.
+    template <class Advance>
+    void run_again(Advance const& advance, std::size_t begin, std::size_t end)
+    {
+        is_current_usable_ = false; // until nothing has thrown
+        advance(*current_, begin, end);
+        check_shapes();
+        is_current_usable_ = true;
+    }
+
     std::size_t capacity_for(std::size_t length) const
     {
         switch (policy_.policy()) {
@@ -248,12 +264,13 @@ private:
     template <class... Xs>
     void open(std::tuple<Xs...> const& states)
     {
-        if (current_) // the memory of an earlier call
+        if (is_current_usable_) // the memory of an earlier call
             detail::for_each_leaf(states, [&](auto i, auto const& state) {
                 detail::assign_carried(std::get<i>(detail::leaves(*current_)), state);
             });
         else
             std::apply([&](auto const&... state) { current_.emplace(detail::to_owned(state)...); }, states);
+        is_current_usable_ = true;
         detail::for_each_leaf(slots_, [&](auto i, auto& each) {
             each.reserve(op_, capacity_, std::get<i>(detail::leaves(*current_)));
         });
@@ -281,8 +298,13 @@ private:
 
     void load_newest()
     {
-        detail::for_each_leaf(slots_,
-            [&](auto i, auto& each) { each.load(kept_ - 1, std::get<i>(detail::leaves(*current_))); });
+        detail::for_each_leaf(slots_, [&](auto i, auto& each) {
+            auto& state = std::get<i>(detail::leaves(*current_));
+            if (!is_current_usable_)
+                each.remake(state);
+            each.load(kept_ - 1, state);
+        });
+        is_current_usable_ = true;
     }
 
     checkpoint policy_;
@@ -297,6 +319,8 @@ private:
     std::size_t iteration_ = 0; ///< the next one of the forward pass
     std::size_t next_ = 0;      ///< the next iteration before which the states are kept
     bool is_exact_ = true;
+    /// current_ has states; not after a move, or where a body threw and may have moved one away.
+    movable_value<bool> is_current_usable_{};
     movable_value<bool> is_finished_{};
 };
 
