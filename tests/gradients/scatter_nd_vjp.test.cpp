@@ -237,4 +237,21 @@ TEST_CASE("mul: a cotangent of 0 gives gradients of 0, whatever the products")
     CHECK(static_cast<float>(ct_halves(1)) == 0);
 }
 
+TEST_CASE("few updates of data that is larger than a cache")
+{
+    xt::xtensor<float, 1> const data = xt::zeros<float>({std::size_t{1} << 21}), ct = data + 6.0f,
+                                updates = {3, 5};
+    for (reduction const reduce : {reduction::add, reduction::mean, reduction::mul, reduction::max}) {
+        auto const result = scatter_nd_vjp(reduce, data, tuples{{7}, {9}}, updates, ct);
+        bool const is_mean = reduce == reduction::mean, is_mul = reduce == reduction::mul;
+        CHECK(result.ct_updates == xt::xtensor<float, 1>{is_mean  ? 3.0f
+                                                         : is_mul ? 0.0f
+                                                                  : 6.0f,
+                                       is_mean  ? 3.0f
+                                       : is_mul ? 0.0f
+                                                : 6.0f});
+        CHECK(result.ct_data(8) == 6);
+    }
+}
+
 } // namespace scatter_nd_vjp_test

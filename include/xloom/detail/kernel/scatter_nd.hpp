@@ -186,15 +186,15 @@ private:
 };
 
 /// Applies updates `from` .. `to` - 1, of `size` elements each, to the slices of `data` at the offsets of
-/// `read`. `values` is a T const* or broadcast_updates<T>. Returns false if an index is out of range, before
-/// its block of updates is applied. Allocates nothing.
+/// `read`. `values` is a T const*, null if `slices` reads no updates, or broadcast_updates<T>. Returns false
+/// if an index is out of range, before its block of updates is applied. Allocates nothing.
 template <class T, class Values, class Slices, class Reduce>
 bool scatter_nd(offset_reader const& read, std::size_t from, std::size_t to, T* data, Values const& values,
     std::size_t size, Slices const& slices, Reduce& reduce)
 {
     return kernel::for_each_block(read, from, to, data, size, [&](auto const& block) {
         if constexpr (std::is_pointer_v<Values>)
-            if (block.is_large && size <= tuning::max_small_slice) {
+            if (values != nullptr && block.is_large && size <= tuning::max_small_slice) {
                 std::size_t const next = block.first + block.size;
                 std::size_t const count = (std::min)(tuning::offsets_per_block, to - next);
                 kernel::prefetch_next_block(values + next * size, count * size * sizeof(T));
