@@ -429,4 +429,45 @@ TEST_CASE("forward passes allocate nothing at all after one of the same sizes, f
     }
 }
 
+TEST_CASE("residuals of scans: an assignment that runs out of memory leaves them as they were")
+{
+    using namespace xloom;
+    using vec = xt::xtensor<double, 1>;
+    auto const body = [](vec& h, double x_t) { h = 0.5 * h + x_t; };
+    auto const forward = [&](std::size_t length, vec h) {
+        scan_residuals<vec> residuals;
+        vec const x = xt::ones<double>({length});
+        scan_forward_into(body, h, x, std::tuple(), std::tuple(), residuals);
+        return residuals;
+    };
+    auto const backward = [&](scan_residuals<vec>& residuals, std::size_t length) {
+        vec const x = xt::ones<double>({length});
+        vec ct_h = {0, 0}, ct_x = x;
+        scan_vjp_into(
+            body,
+            [](vec const& h, double, vec const& ct_next, vec& ct_state, double&) {
+                ct_state += 0.5 * ct_next * h;
+            },
+            x, std::tuple(), residuals, cotangents().states(vec{1, 1}),
+            gradients().init(ct_h).scan_inputs(ct_x));
+        return ct_h;
+    };
+    auto target = forward(2, {1, 2});
+    auto const other = forward(1000, {3, 4});
+    vec const expected = backward(target, 2);
+    bool is_assigned = false;
+    for (std::size_t granted = 0; !is_assigned; ++granted) {
+        try {
+            refusal const after(granted);
+            target = other;
+            is_assigned = true;
+        } catch (std::bad_alloc const&) {}
+        if (!is_assigned)
+            CHECK(backward(target, 2) == expected);
+        CHECK(granted < 100);
+    }
+    auto copy = other;
+    CHECK(backward(target, 1000) == backward(copy, 1000));
+}
+
 } // namespace allocation_no_allocation_test

@@ -308,6 +308,43 @@ TEST_CASE("attn_lstm_forward_into and attn_lstm_vjp_into: nothing in memory that
     }
 }
 
+TEST_CASE("residuals: an assignment that runs out of memory leaves them as they were")
+{
+    constants const of(4, 5);
+    lstm_weights<float> const weights(
+        {.W = of.W, .R = of.R, .B = of.B}, {.direction = direction::bidirectional}, for_training);
+    recurrent_workspace<float> workspace;
+    call_memory few(2, 1, 5), many(50, 3, 5);
+    few.X.fill(0); // a sample of X cannot tell one length from another
+    many.X.fill(0);
+    auto const forward = [&](call_memory& memory) {
+        lstm_residuals<float> residuals;
+        lstm_forward_into(memory.X, weights, {memory.lengths, memory.state, memory.state}, {.Y = memory.Y},
+            residuals, workspace);
+        return residuals;
+    };
+    auto const backward = [&](lstm_residuals<float> const& residuals) {
+        matrices ct_h = xt::zeros<float>({2, 1, 5});
+        lstm_vjp_into(few.X, weights, residuals, {.Y = few.Y}, {.initial_h = ct_h}, workspace);
+        return ct_h;
+    };
+    lstm_residuals<float> target = forward(few);
+    lstm_residuals<float> const other = forward(many);
+    matrices const expected = backward(target);
+    bool is_assigned = false;
+    for (std::size_t granted = 0; !is_assigned; ++granted) {
+        try {
+            refusal const after(granted);
+            target = other;
+            is_assigned = true;
+        } catch (std::bad_alloc const&) {}
+        if (!is_assigned)
+            CHECK(backward(target) == expected);
+        CHECK(granted < 100);
+    }
+    CHECK_THROWS_AS(static_cast<void>(backward(target)), shape_error);
+}
+
 TEST_CASE("selective_scan_into and selective_scan_vjp_into allocate nothing after a call of the same sizes")
 {
     auto const run = [](std::size_t T, recurrent_workspace<float>& forward,

@@ -45,6 +45,16 @@ class attn_lstm_residuals_of : public residuals_of<Item, kernel::attn_lstm_attri
     using base = residuals_of<Item, kernel::attn_lstm_attributes<T>>;
 
 public:
+    attn_lstm_residuals_of() = default;
+    attn_lstm_residuals_of(attn_lstm_residuals_of const&) = default;
+    attn_lstm_residuals_of(attn_lstm_residuals_of&&) = default;
+    attn_lstm_residuals_of& operator=(attn_lstm_residuals_of&&) = default;
+    /// Copies `other` first, so that the residuals are unchanged if allocation fails.
+    attn_lstm_residuals_of& operator=(attn_lstm_residuals_of const& other)
+    {
+        return *this = attn_lstm_residuals_of(other);
+    }
+
     /// Returns the number of bytes allocated.
     std::size_t bytes() const noexcept
     {

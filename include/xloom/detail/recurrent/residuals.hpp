@@ -24,6 +24,13 @@ class residuals_of {
     using T = compute_t<Item>;
 
 public:
+    residuals_of() = default;
+    residuals_of(residuals_of const&) = default;
+    residuals_of(residuals_of&&) = default;
+    residuals_of& operator=(residuals_of&&) = default;
+    /// Copies `other` first, so that the residuals are unchanged if allocation fails.
+    residuals_of& operator=(residuals_of const& other) { return *this = residuals_of(other); }
+
     /// Returns the number of bytes allocated.
     std::size_t bytes() const noexcept
     {

@@ -40,6 +40,11 @@ public:
     explicit forward_residuals(checkpoint const& checkpoints = checkpoint::all())
         : forward_record<Slots, State>{kept_states<Slots, State>(checkpoints)}
     {}
+    forward_residuals(forward_residuals const&) = default;
+    forward_residuals(forward_residuals&&) = default;
+    forward_residuals& operator=(forward_residuals&&) = default;
+    /// Copies `other` first, so that the residuals are unchanged if allocation fails.
+    forward_residuals& operator=(forward_residuals const& other) { return *this = forward_residuals(other); }
 
     /// Returns the number of bytes allocated for the states' items.
     std::size_t bytes() const
