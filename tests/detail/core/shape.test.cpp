@@ -68,6 +68,19 @@ constexpr bool positions_are_row_major()
            unravel(23, {2, 3, 4}) == shape{1, 2, 3} && unravel(5, {3, 1, 2}) == shape{2, 0, 1};
 }
 
+/// Of an empty tensor the other dimensions may be of any size. A signed overflow would not compile.
+constexpr bool layouts_of_any_size()
+{
+    using detail::is_row_major, detail::merge_axes, detail::strided_layout;
+    constexpr std::size_t n = std::size_t{1} << 40;
+    constexpr std::ptrdiff_t m = std::ptrdiff_t{1} << 40;
+    return is_row_major(strided_layout{{n, n}, {m, 1}}) &&
+           !is_row_major(strided_layout{{n, n, n}, {m, m, 1}}) &&
+           is_row_major(strided_layout{{0, n, n}, {m, m, 1}}) &&
+           merge_axes(strided_layout{{0, n, n}, {m, m, 1}}).dims.size() == 2 &&
+           merge_axes(strided_layout{{n, n, 0}, {m, m, 1}}).dims.size() == 3;
+}
+
 } // namespace
 
 TEST_CASE("shape: axes")
@@ -90,6 +103,8 @@ TEST_CASE("shape: elements")
     CHECK(strides_have_a_limit());
     static_assert(positions_are_row_major());
     CHECK(positions_are_row_major());
+    static_assert(layouts_of_any_size());
+    CHECK(layouts_of_any_size());
 }
 
 TEST_CASE("shape: more than max_rank axes")

@@ -191,15 +191,21 @@ struct strided_layout {
 /// True if the elements are contiguous in row-major order.
 constexpr bool is_row_major(strided_layout const& layout)
 {
-    std::ptrdiff_t stride = 1;
+    std::size_t stride = 1; // wraps around: the other dimensions of an empty tensor may be of any size
     for (std::size_t axis = layout.dims.size(); axis-- > 0;) {
         if (layout.dims[axis] == 0)
             return true;
-        if (layout.dims[axis] != 1 && layout.strides[axis] != stride)
+        if (layout.dims[axis] != 1 && static_cast<std::size_t>(layout.strides[axis]) != stride)
             return false;
-        stride *= static_cast<std::ptrdiff_t>(layout.dims[axis]);
+        stride *= layout.dims[axis];
     }
     return true;
+}
+
+/// True if an axis of stride `outer` continues one of length `dim` and stride `inner`.
+constexpr bool continues(std::ptrdiff_t outer, std::ptrdiff_t inner, std::size_t dim)
+{
+    return static_cast<std::size_t>(outer) == static_cast<std::size_t>(inner) * dim; // wraps around
 }
 
 /// Returns the layout without axes of length 1, and with adjacent axes of a common stride merged: the
@@ -212,7 +218,7 @@ constexpr strided_layout merge_axes(strided_layout const& layout)
         std::ptrdiff_t const stride = layout.strides[axis];
         if (dim == 1)
             continue;
-        if (!merged.dims.empty() && merged.strides.back() == stride * static_cast<std::ptrdiff_t>(dim)) {
+        if (!merged.dims.empty() && continues(merged.strides.back(), stride, dim)) {
             merged.dims.back() *= dim;
             merged.strides.back() = stride;
         } else {

@@ -44,8 +44,8 @@ public:
                 empty_ = true;
             if (dims[axis] == 1)
                 continue;
-            if (!dims_.empty() && continues(from_.back(), from[axis], dims[axis]) &&
-                continues(to_.back(), to[axis], dims[axis])) {
+            if (!dims_.empty() && xloom::detail::continues(from_.back(), from[axis], dims[axis]) &&
+                xloom::detail::continues(to_.back(), to[axis], dims[axis])) {
                 dims_.back() *= dims[axis];
                 from_.back() = from[axis];
                 to_.back() = to[axis];
@@ -78,11 +78,6 @@ public:
     }
 
 private:
-    static constexpr bool continues(std::ptrdiff_t outer, std::ptrdiff_t inner, std::size_t inner_dim)
-    {
-        return outer == inner * static_cast<std::ptrdiff_t>(inner_dim);
-    }
-
     /// Copies the items along `axis` and the axes after it.
     ///
     /// Why a loop copies contiguous items too: std::copy_n calls memmove, which costs more than copying a row
