@@ -1422,15 +1422,21 @@ struct strided_layout {
 /// True if the elements are contiguous in row-major order.
 constexpr bool is_row_major(strided_layout const& layout)
 {
-    std::ptrdiff_t stride = 1;
+    std::size_t stride = 1; // wraps around: the other dimensions of an empty tensor may be of any size
     for (std::size_t axis = layout.dims.size(); axis-- > 0;) {
         if (layout.dims[axis] == 0)
             return true;
-        if (layout.dims[axis] != 1 && layout.strides[axis] != stride)
+        if (layout.dims[axis] != 1 && static_cast<std::size_t>(layout.strides[axis]) != stride)
             return false;
-        stride *= static_cast<std::ptrdiff_t>(layout.dims[axis]);
+        stride *= layout.dims[axis];
     }
     return true;
+}
+
+/// True if an axis of stride `outer` continues one of length `dim` and stride `inner`.
+constexpr bool continues(std::ptrdiff_t outer, std::ptrdiff_t inner, std::size_t dim)
+{
+    return static_cast<std::size_t>(outer) == static_cast<std::size_t>(inner) * dim; // wraps around
 }
 
 /// Returns the layout without axes of length 1, and with adjacent axes of a common stride merged: the
@@ -1443,7 +1449,7 @@ constexpr strided_layout merge_axes(strided_layout const& layout)
         std::ptrdiff_t const stride = layout.strides[axis];
         if (dim == 1)
             continue;
-        if (!merged.dims.empty() && merged.strides.back() == stride * static_cast<std::ptrdiff_t>(dim)) {
+        if (!merged.dims.empty() && continues(merged.strides.back(), stride, dim)) {
             merged.dims.back() *= dim;
             merged.strides.back() = stride;
         } else {
@@ -1498,8 +1504,8 @@ public:
                 empty_ = true;
             if (dims[axis] == 1)
                 continue;
-            if (!dims_.empty() && continues(from_.back(), from[axis], dims[axis]) &&
-                continues(to_.back(), to[axis], dims[axis])) {
+            if (!dims_.empty() && xloom::detail::continues(from_.back(), from[axis], dims[axis]) &&
+                xloom::detail::continues(to_.back(), to[axis], dims[axis])) {
                 dims_.back() *= dims[axis];
                 from_.back() = from[axis];
                 to_.back() = to[axis];
@@ -1532,11 +1538,6 @@ public:
     }
 
 private:
-    static constexpr bool continues(std::ptrdiff_t outer, std::ptrdiff_t inner, std::size_t inner_dim)
-    {
-        return outer == inner * static_cast<std::ptrdiff_t>(inner_dim);
-    }
-
     /// Copies the items along `axis` and the axes after it.
     ///
     /// Why a loop copies contiguous items too: std::copy_n calls memmove, which costs more than copying a row
@@ -10056,8 +10057,8 @@ inline constexpr Float range_end =
 template <std::integral Int, std::floating_point Float>
 bool is_in_range(Float value)
 {
-    constexpr Float end = range_end<Int, Float>;
-    return value < end && value >= (std::is_signed_v<Int> ? -end : Float{0});
+    constexpr Float end = range_end<Int, Float>, lowest = std::is_signed_v<Int> ? -end : Float{0};
+    return value < end && (value >= lowest || value > lowest - 1); // lowest - 1 may be rounded to lowest
 }
 
 /// Returns static_cast<To>(value), or 0 where that is undefined: a floating-point number out of range.
@@ -11045,6 +11046,8 @@ T abs(T x)
 {
     if constexpr (std::unsigned_integral<T>)
         return x;
+    else if constexpr (std::integral<T>)
+        return x < 0 ? static_cast<T>(0 - static_cast<std::make_unsigned_t<T>>(x)) : x;
     else
         return std::abs(x);
 }
@@ -21311,6 +21314,13 @@ class residuals_of {
     using T = compute_t<Item>;
 
 public:
+    residuals_of() = default;
+    residuals_of(residuals_of const&) = default;
+    residuals_of(residuals_of&&) = default;
+    residuals_of& operator=(residuals_of&&) = default;
+    /// Copies `other` first, so that the residuals are unchanged if allocation fails.
+    residuals_of& operator=(residuals_of const& other) { return *this = residuals_of(other); }
+
     /// Returns the number of bytes allocated.
     std::size_t bytes() const noexcept
     {
@@ -21531,6 +21541,16 @@ class attn_lstm_residuals_of : public residuals_of<Item, kernel::attn_lstm_attri
     using base = residuals_of<Item, kernel::attn_lstm_attributes<T>>;
 
 public:
+    attn_lstm_residuals_of() = default;
+    attn_lstm_residuals_of(attn_lstm_residuals_of const&) = default;
+    attn_lstm_residuals_of(attn_lstm_residuals_of&&) = default;
+    attn_lstm_residuals_of& operator=(attn_lstm_residuals_of&&) = default;
+    /// Copies `other` first, so that the residuals are unchanged if allocation fails.
+    attn_lstm_residuals_of& operator=(attn_lstm_residuals_of const& other)
+    {
+        return *this = attn_lstm_residuals_of(other);
+    }
+
     /// Returns the number of bytes allocated.
     std::size_t bytes() const noexcept
     {
@@ -27329,15 +27349,15 @@ private:
 };
 
 /// Applies updates `from` .. `to` - 1, of `size` elements each, to the slices of `data` at the offsets of
-/// `read`. `values` is a T const* or broadcast_updates<T>. Returns false if an index is out of range, before
-/// its block of updates is applied. Allocates nothing.
+/// `read`. `values` is a T const*, null if `slices` reads no updates, or broadcast_updates<T>. Returns false
+/// if an index is out of range, before its block of updates is applied. Allocates nothing.
 template <class T, class Values, class Slices, class Reduce>
 bool scatter_nd(offset_reader const& read, std::size_t from, std::size_t to, T* data, Values const& values,
     std::size_t size, Slices const& slices, Reduce& reduce)
 {
     return kernel::for_each_block(read, from, to, data, size, [&](auto const& block) {
         if constexpr (std::is_pointer_v<Values>)
-            if (block.is_large && size <= tuning::max_small_slice) {
+            if (values != nullptr && block.is_large && size <= tuning::max_small_slice) {
                 std::size_t const next = block.first + block.size;
                 std::size_t const count = (std::min)(tuning::offsets_per_block, to - next);
                 kernel::prefetch_next_block(values + next * size, count * size * sizeof(T));
@@ -34006,6 +34026,13 @@ public:
                 enable_tensor<Value>::data(value), at(slot));
     }
 
+    /// Gives a value that a body may have left without its memory the shape of the slots.
+    void remake(State& value) const
+    {
+        if constexpr (tensor<State>)
+            value = enable_tensor<State>::make(shape_);
+    }
+    /// Requires that `value` has the shape of the slots.
     void load(std::size_t slot, State& value)
     {
         if constexpr (!tensor<State>)
@@ -34051,6 +34078,7 @@ public:
         else
             detail::assign_carried(values_[slot], value);
     }
+    void remake(State&) const {}
     void load(std::size_t slot, State& value) { value = values_[slot]; }
     void check_shape(std::string_view, std::size_t, State const&) const {}
     /// Moves the value of one slot to an earlier one. Both keep memory for another value.
@@ -34136,19 +34164,27 @@ public:
                     --kept_;
             } else if (kept_ == capacity_ || end - begin == 2) {
                 --end;
-                advance(current, begin, end);
-                check_shapes();
+                run_again(advance, begin, end);
                 pull(end, std::as_const(current));
             } else {
                 loaded = begin + binomial_advance(end - begin, capacity_ - kept_ + 1);
-                advance(current, begin, loaded);
-                check_shapes();
+                run_again(advance, begin, loaded);
                 save(loaded, detail::leaves(current));
             }
         }
     }
 
 private:
+    /// Runs the iterations begin .. end - 1 on the states in current_.
+    template <class Advance>
+    void run_again(Advance const& advance, std::size_t begin, std::size_t end)
+    {
+        is_current_usable_ = false; // until nothing has thrown
+        advance(*current_, begin, end);
+        check_shapes();
+        is_current_usable_ = true;
+    }
+
     std::size_t capacity_for(std::size_t length) const
     {
         switch (policy_.policy()) {
@@ -34201,12 +34237,13 @@ private:
     template <class... Xs>
     void open(std::tuple<Xs...> const& states)
     {
-        if (current_) // the memory of an earlier call
+        if (is_current_usable_) // the memory of an earlier call
             detail::for_each_leaf(states, [&](auto i, auto const& state) {
                 detail::assign_carried(std::get<i>(detail::leaves(*current_)), state);
             });
         else
             std::apply([&](auto const&... state) { current_.emplace(detail::to_owned(state)...); }, states);
+        is_current_usable_ = true;
         detail::for_each_leaf(slots_, [&](auto i, auto& each) {
             each.reserve(op_, capacity_, std::get<i>(detail::leaves(*current_)));
         });
@@ -34234,8 +34271,13 @@ private:
 
     void load_newest()
     {
-        detail::for_each_leaf(slots_,
-            [&](auto i, auto& each) { each.load(kept_ - 1, std::get<i>(detail::leaves(*current_))); });
+        detail::for_each_leaf(slots_, [&](auto i, auto& each) {
+            auto& state = std::get<i>(detail::leaves(*current_));
+            if (!is_current_usable_)
+                each.remake(state);
+            each.load(kept_ - 1, state);
+        });
+        is_current_usable_ = true;
     }
 
     checkpoint policy_;
@@ -34250,6 +34292,8 @@ private:
     std::size_t iteration_ = 0; ///< the next one of the forward pass
     std::size_t next_ = 0;      ///< the next iteration before which the states are kept
     bool is_exact_ = true;
+    /// current_ has states; not after a move, or where a body threw and may have moved one away.
+    movable_value<bool> is_current_usable_{};
     movable_value<bool> is_finished_{};
 };
 
@@ -34284,6 +34328,11 @@ public:
     explicit forward_residuals(checkpoint const& checkpoints = checkpoint::all())
         : forward_record<Slots, State>{kept_states<Slots, State>(checkpoints)}
     {}
+    forward_residuals(forward_residuals const&) = default;
+    forward_residuals(forward_residuals&&) = default;
+    forward_residuals& operator=(forward_residuals&&) = default;
+    /// Copies `other` first, so that the residuals are unchanged if allocation fails.
+    forward_residuals& operator=(forward_residuals const& other) { return *this = forward_residuals(other); }
 
     /// Returns the number of bytes allocated for the states' items.
     std::size_t bytes() const

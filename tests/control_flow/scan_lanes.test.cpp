@@ -354,6 +354,26 @@ TEST_CASE_TEMPLATE("numbers of shorter sequences' padding that no integer has", 
     CHECK(s == xt::xtensor<T, 1>{30, 25});
 }
 
+TEST_CASE("numbers beyond an integer's range by less than one, and the magnitude of its lowest number")
+{
+    using integers = vector<std::int32_t>;
+    constexpr std::int32_t lowest = std::numeric_limits<std::int32_t>::min();
+    matrix<double> const x = {
+        {lowest - 0.5}, {lowest}, {2147483647.5}, {lowest - 1.0}, {2147483648.0}, {-3.5}};
+    integers s = xt::zeros<std::int32_t>({6}), magnitude = s;
+    xloom::scan_lanes_into(
+        [](auto& h, auto& m, auto const& x_t) {
+            using number = std::decay_t<decltype(h)>;
+            h = number(x_t);
+            m = xloom::abs(h);
+        },
+        std::tie(s, magnitude), x);
+    CHECK(s == integers{lowest, lowest, 2147483647, 0, 0, -3});
+    CHECK(magnitude == integers{lowest, lowest, 2147483647, 0, 0, 3});
+    for (std::size_t i = 0; i < s.size(); ++i)
+        CHECK(xloom::abs(s(i)) == magnitude(i));
+}
+
 TEST_CASE("numbers of several types have the common one, as beside lanes")
 {
     CHECK((xloom::max)(0, 0.75) == 0.75);

@@ -108,8 +108,8 @@ inline constexpr Float range_end =
 template <std::integral Int, std::floating_point Float>
 bool is_in_range(Float value)
 {
-    constexpr Float end = range_end<Int, Float>;
-    return value < end && value >= (std::is_signed_v<Int> ? -end : Float{0});
+    constexpr Float end = range_end<Int, Float>, lowest = std::is_signed_v<Int> ? -end : Float{0};
+    return value < end && (value >= lowest || value > lowest - 1); // lowest - 1 may be rounded to lowest
 }
 
 /// Returns static_cast<To>(value), or 0 where that is undefined: a floating-point number out of range.

@@ -399,6 +399,8 @@ T abs(T x)
 {
     if constexpr (std::unsigned_integral<T>)
         return x;
+    else if constexpr (std::integral<T>)
+        return x < 0 ? static_cast<T>(0 - static_cast<std::make_unsigned_t<T>>(x)) : x;
     else
         return std::abs(x);
 }
