@@ -27633,7 +27633,7 @@ void run_gather_vjp(slice_index<Index> const& index, Ct const& ct, strided_items
 ///           cotangents of dropped slices are not read; with clip, they are added to the nearest slice.
 ///           accumulate_in_float (false), unique, sorted (false): those of the scatter_nd that it is.
 /// Policy    serial, or one with threads (tbb_policy): results are bitwise equal to those of serial.
-/// Errors    shape_error, option_error, index_error (all offending positions and values).
+/// Errors    shape_error, option_error, index_error (up to four offending positions and values).
 /// Order     row-major, as scatter_nd with reduction::add: storage floats are rounded after each addition
 ///           unless accumulate_in_float.
 /// Cost      that of filling ct_data with zeros and of scatter_nd_into with reduction::add.
@@ -36753,13 +36753,25 @@ void clear_counted(Count const* counts, std::size_t from, std::size_t to, T* out
             std::fill_n(output + slice * size, size, T{});
 }
 
+/// True for NaN. A complex number with an infinite part is infinite, whatever the other, as in C (Annex G).
+template <class P>
+constexpr bool is_nan(P const& x)
+{
+    return x != x;
+}
+template <class T>
+bool is_nan(std::complex<T> const& x)
+{
+    return x != x && !std::isinf(x.real()) && !std::isinf(x.imag());
+}
+
 /// Returns a product, in which 0 times infinity is 0: the infinity may be a product that has overflowed.
 template <class P>
 constexpr P zero_or_product(P const& a, P const& b)
 {
     P const product = static_cast<P>(a * b);
     if constexpr (rounded_number<P>)
-        if (product != product && a == a && b == b && (a == P{} || b == P{}))
+        if (product != product && !is_nan(a) && !is_nan(b) && (a == P{} || b == P{}))
             return P{};
     return product;
 }
@@ -37689,8 +37701,8 @@ void scatter_nd_vjp_to(Reduce const& reduce, Data const& data, Indices const& in
 /// Reduce    before data: a reduction of xloom, reduction::add or reduce_add, as that of the scatter_nd.
 /// NaN       With max and min, the values that equal a NaN are the NaN values. -0 equals 0.
 /// Policy    serial, or one with threads (tbb_policy): results are bitwise equal to those of serial.
-/// Errors    before the first write: shape_error, option_error, index_error (all offending positions and
-///           values), std::bad_alloc.
+/// Errors    before the first write: shape_error, option_error, index_error (up to four offending
+///           positions and values), std::bad_alloc.
 /// Order     mul: s * (product of the values before * product of the values after), the former from the
 ///           first on, the latter from the last on. Nothing is divided, so zeros are exact; 0 times infinity
 ///           is 0, for s = 0 too.
@@ -38964,8 +38976,8 @@ strided_items<T> repeated_along(T* items, strided_layout layout, indexed_shape c
 /// Types     x of any type, indices of any integer type. A negative index counts from the end of the axis.
 /// Options   axis (-1, the last). bounds (check); with drop, dropped items are T{}.
 /// Policy    serial, or one with threads (tbb_policy).
-/// Errors    shape_error, option_error, index_error (all offending positions, after broadcasting, and
-///           values).
+/// Errors    shape_error, option_error, index_error (up to four offending positions, after
+///           broadcasting, and values).
 /// Cost      as gather_elements; a copy of indices that are repeated.
 /// Differs   from NumPy: there is no axis=None; flatten x.
 /// Source    numpy.take_along_axis.
@@ -39164,11 +39176,11 @@ void scatter_rows(updates_by_slice const& order, std::size_t from, std::size_t t
 
 namespace xloom::inline XLOOM_ABI::detail {
 
-/// True if data is updated in place and then moved into the result. A trivially copyable type is copied: it
-/// may be a view.
+/// True if data is updated in place and then moved into the result: an owner of its items. A trivially
+/// copyable type is copied, as it may be a view.
 template <class Data>
-inline constexpr bool is_moved_in = !std::is_reference_v<Data> && !std::is_const_v<Data> &&
-                                    !tensor_view<Data> && !std::is_trivially_copyable_v<Data>;
+inline constexpr bool is_moved_in =
+    std::is_same_v<owned_t<Data>, Data> && !tensor_view<Data> && !std::is_trivially_copyable_v<Data>;
 
 /// True if the result can be filled slice by slice in uninitialised storage: a built-in reduction, trivial
 /// items, row-major, no fixed shape.
@@ -39231,16 +39243,13 @@ void run_fused(slice_index<Index> const& index, T const* updates, T const* data,
 template <tensor Data>
 bool is_copied(Data const& data, owned_t<Data> const& copy)
 {
-    if constexpr (is_always_row_major<owned_t<Data>>)
-        return true;
-    else
-        return is_unique(detail::layout_of(copy)) &&
-               !overlap(detail::memory_of(copy), detail::memory_of(data));
+    return (is_always_row_major<owned_t<Data>> || is_unique(detail::layout_of(copy))) &&
+           !overlap(detail::memory_of(copy), detail::memory_of(data));
 }
 
 /// Returns a copy of data whose items share no memory with data or with each other.
 template <tensor Data>
-owned_t<Data> copy_of(std::string_view op, Data const& data)
+owned_t<Data> copy_of(indexed_names const& op, Data const& data)
 {
     using result_type = owned_t<Data>;
     check_result_size(op, "the result", detail::shape_of(data), sizeof(item_t<Data>), "Reduce a dimension.");
@@ -39249,14 +39258,14 @@ owned_t<Data> copy_of(std::string_view op, Data const& data)
         return copy;
     if constexpr (requires(shape const& dims) { enable_tensor<result_type>::make(dims); })
         return detail::copy_as<result_type>(data);
-    fail<overlap_error>(op, ": the result must have memory of its own for every item, but copies of data's "
-                            "type refer to data's items or "
-                            "repeat one. Copy the container that data refers to, or call scatter_nd_into.");
+    fail<overlap_error>(op.op, ": the result must have memory of its own for every item, but copies of ",
+        op.data, "'s type refer to ", op.data, "'s items or repeat one. Copy the container that ", op.data,
+        " refers to, or call ", op.op, "_into.");
 }
 
 /// Returns the result in newly allocated memory; data, of this layout, is not changed.
 template <class Index, class Values, tensor Data, class Reduce, class Policy>
-owned_t<Data> scattered_copy(std::string_view op, slice_index<Index> const& index,
+owned_t<Data> scattered_copy(indexed_names const& op, slice_index<Index> const& index,
     update_values<Values> const& updates, scatter_rules const& options, Data const& data,
     strided_layout const& layout, Reduce& reduce, Policy const& policy)
 {
@@ -39763,7 +39772,7 @@ namespace xloom::inline XLOOM_ABI {
 /// Types     data of any type, indices of any integer type. A negative index counts from the end of the axis.
 /// Options   axis (0; negative: from the back). bounds (check); with drop, dropped items are T{}.
 /// Policy    serial, or one with threads (tbb_policy).
-/// Errors    shape_error, option_error, index_error (all offending positions and values).
+/// Errors    shape_error, option_error, index_error (up to four offending positions and values).
 /// Cost      indices and the indexed items read, the output written once; a copy of indices that are not
 ///           row-major.
 /// Source    ONNX GatherElements-11 to 13; infer_gather_elements has ONNX's own shape rule. PyTorch's gather.
@@ -39822,7 +39831,7 @@ namespace xloom::inline XLOOM_ABI {
 /// Types     data of any type, indices of any integer type. A negative index counts from the end of its axis.
 /// Options   batch_dims (0). bounds (check); with drop, dropped slices are T{}.
 /// Policy    serial, or one with threads (tbb_policy).
-/// Errors    shape_error, option_error, index_error (all offending positions and values).
+/// Errors    shape_error, option_error, index_error (up to four offending positions and values).
 /// Cost      indices and the indexed slices read, the output written once; a copy of indices that are not
 ///           row-major.
 /// Differs   from ONNX: k = 0 is valid, and gives a whole batch entry for each empty tuple.
@@ -40053,7 +40062,7 @@ auto scatter_nd(std::string_view op, Reduce& reduce, Data&& data, Indices const&
 ///           with a promise. Several threads may call a callable at once, never for the same item: a long
 ///           slice is split among them.
 /// Errors    before the first write, with data unchanged even if moved in: shape_error, type_error (of a
-///           number in broadcast()), option_error, index_error (all offending positions and values),
+///           number in broadcast()), option_error, index_error (up to four offending positions and values),
 ///           overlap_error, std::bad_alloc. Exceptions of a callable propagate; data that was moved in is
 ///           then left as by scatter_nd_into.
 /// Order     row-major; with reduction::none the last of several updates of a slice takes effect (unspecified
@@ -40262,13 +40271,14 @@ std::vector<std::int64_t> positions_of_true(std::string_view op, Mask const& mas
 ///           is an xt::xarray, with take<Rank> an xt::xtensor of that rank, or of x's family: from a
 ///           std::vector and indices of one axis a std::vector.
 /// Types     x of any type, indices of any integer type. A negative index counts from the end of the axis.
-/// Options   axis (none: x is flattened in row-major order). bounds (check; clip is NumPy's mode='clip');
-///           with drop, dropped slices are T{}.
+/// Options   axis (none: x is flattened in row-major order). bounds (check); with drop, dropped
+///           slices are T{}.
 /// Policy    serial, or one with threads (tbb_policy).
-/// Errors    shape_error, option_error, index_error (all offending positions and values).
+/// Errors    shape_error, option_error, index_error (up to four offending positions and values).
 /// Cost      indices and the indexed slices read, the output written once. Without an axis a copy of x that
 ///           is not row-major; with axes of x before the indexed one an integer for each index.
-/// Differs   from NumPy: mode='wrap' is take(x, (indices % n + n) % n), for n items.
+/// Differs   from NumPy: clip counts a negative index from the end first, where NumPy has 0;
+///           mode='wrap' is take(x, (indices % n + n) % n), for n items.
 /// Source    numpy.take, ONNX Gather.
 /// Example
 /// ```cpp
@@ -40393,7 +40403,7 @@ constexpr std::size_t check_tensor_scatter(
 /// Checks where the updates, `length` long, begin in a cache that is `capacity` long, one for each of B batch
 /// entries.
 ///
-/// Errors    shape_error: not one for each batch entry. index_error: all that are negative or, in linear
+/// Errors    shape_error: not one for each batch entry. index_error: some are negative or, in linear
 ///           mode, too large; in circular mode those above std::int64_t's maximum.
 template <class Indices>
 void check_write_indices(std::string_view op, Indices const& indices, std::size_t B, std::size_t length,
@@ -40518,7 +40528,7 @@ auto run_tensor_scatter(std::string_view op, Cache&& cache, Update const& update
             if constexpr (!InPlace)
                 return owned_t<Cache>(std::move(cache));
         } else {
-            owned_t<Cache> result = detail::copy_of(op, cache);
+            owned_t<Cache> result = detail::copy_of({op, "past_cache"}, cache);
             write_to(result);
             return result;
         }
@@ -40544,7 +40554,7 @@ auto run_tensor_scatter(std::string_view op, Cache&& cache, Update const& update
 /// Options   axis (-2), not the batch axis, so the default requires rank 3. mode (linear).
 /// Policy    serial, or one with threads (tbb_policy), among which batch entries are divided.
 /// Errors    before the first write, with a cache unchanged even if moved in: shape_error, option_error,
-///           index_error (all that are negative or, in linear mode, exceed N - n), overlap_error,
+///           index_error (up to four that are negative or, in linear mode, exceed N - n), overlap_error,
 ///           std::bad_alloc.
 /// Cost      the update read and written once; a copy of the cache unless it is moved in.
 /// Aliasing  a cache that is moved in must share no memory with update or write_indices.
@@ -46721,8 +46731,9 @@ private:
                                                                : std::lower_bound(begin, end, last_slice);
             auto const count = static_cast<std::size_t>(complete - begin);
             T* const values = values_.get() + of.begin * slice_size_;
-            if (count != 0)
-                apply(std::span(slices_).subspan(of.begin, count), values);
+            if (count == 0)
+                continue;
+            apply(std::span(slices_).subspan(of.begin, count), values);
             std::copy(complete, end, begin);
             std::copy(values + count * slice_size_, values + of.filled * slice_size_, values);
             of.filled -= count;

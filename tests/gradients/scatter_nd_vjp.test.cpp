@@ -221,6 +221,17 @@ TEST_CASE_TEMPLATE("products with a zero have gradients of 0, even where the oth
     }
 }
 
+TEST_CASE("products of complex numbers with a zero, of which others overflow to an infinite part and a NaN")
+{
+    using complex = std::complex<float>;
+    xt::xtensor<complex, 1> const data = {complex(1e30f, 1e30f)}, ct = {complex(1, 0)},
+                                  u = {complex(1e30f, 1e30f), complex(2, 0), complex(0, 0)};
+    auto const [ct_data, ct_updates] = scatter_nd_vjp(reduction::mul, data, tuples{{0}, {0}, {0}}, u, ct);
+    CHECK(ct_data(0) == complex());
+    CHECK(ct_updates(0) == complex());
+    CHECK(ct_updates(1) == complex());
+}
+
 TEST_CASE("mul: a cotangent of 0 gives gradients of 0, whatever the products")
 {
     xt::xtensor<float, 1> const data = {1e30f}, ct = {0}, u = {1e30f, 1e30f}, one_infinite = {2, 1e38f};

@@ -25,6 +25,11 @@ struct shared_ints {
     std::shared_ptr<std::vector<int>> items;
 };
 
+/// The same, whose items are known to be row-major.
+struct row_major_ints : shared_ints {
+    std::size_t size() const { return items->size(); }
+};
+
 xt::xtensor<int, 2> const indices = {{1}};
 xt::xtensor<int, 1> const updates = {7};
 xt::xtensor<int, 1> const expected = {1, 7, 1};
@@ -67,6 +72,16 @@ struct xloom::enable_tensor<scatter_nd_copied_types_test::shared_ints> {
     }
 };
 
+template <>
+struct xloom::enable_tensor<scatter_nd_copied_types_test::row_major_ints>
+    : xloom::enable_tensor<scatter_nd_copied_types_test::shared_ints> {
+    static constexpr bool is_row_major = true;
+    static scatter_nd_copied_types_test::row_major_ints make(xloom::shape const& dims)
+    {
+        return {{std::make_shared<std::vector<int>>(dims[0])}};
+    }
+};
+
 namespace scatter_nd_copied_types_test {
 
 TEST_CASE("data whose strides repeat one item: the result has an item for each place")
@@ -84,7 +99,7 @@ TEST_CASE("a view type of one's own: its items stay as they are")
     constexpr char const* text =
         "xloom::scatter_nd: the result must have memory of its own for every item, but copies of data's type "
         "refer to data's items or repeat "
-        "one. Copy the container that data refers to, or call scatter_nd_into.";
+        "one. Copy the container that data refers to, or call xloom::scatter_nd_into.";
     span_of_ints const view{items.data(), 3};
     CHECK_THROWS_WITH_AS(scatter_nd(view, indices, updates), text, overlap_error);
     CHECK_THROWS_WITH_AS(scatter_nd(span_of_ints{items.data(), 3}, indices, updates), text, overlap_error);
@@ -94,10 +109,11 @@ TEST_CASE("a view type of one's own: its items stay as they are")
     CHECK(items == std::vector<int>{1, 7, 1});
 }
 
-TEST_CASE("a handle to items that copies share: the result has new ones")
+TEST_CASE_TEMPLATE(
+    "a handle to items that copies share: the result has new ones", T, shared_ints, row_major_ints)
 {
-    shared_ints const data{std::make_shared<std::vector<int>>(3, 1)};
-    shared_ints const result = scatter_nd(data, indices, updates);
+    T const data{{std::make_shared<std::vector<int>>(3, 1)}};
+    T const result = scatter_nd(data, indices, updates);
     CHECK(*data.items == std::vector<int>{1, 1, 1});
     CHECK(*result.items == std::vector<int>{1, 7, 1});
 }

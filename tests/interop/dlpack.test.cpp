@@ -52,6 +52,9 @@ TEST_CASE("a tensor of another library is read and written where it is")
     dlpack_tensor<float> y(other.tensor());
     scatter_nd_into(y, xt::xtensor<int, 2>{{1}}, xt::xtensor<float, 2>{{7, 8, 9}});
     CHECK(other.items == std::vector<float>{1, 2, 3, 7, 8, 9});
+    CHECK(scatter_nd(dlpack_tensor<float, 2>(other.tensor()), xt::xtensor<int, 2>{{0}},
+              xt::xtensor<float, 2>{{0, 0, 0}}) == xt::xtensor<float, 2>{{0, 0, 0}, {7, 8, 9}});
+    CHECK(other.items == std::vector<float>{1, 2, 3, 7, 8, 9});
     CHECK(gather_nd(y, xt::xtensor<int, 2>{{1}}) == xt::xarray<float>{{7, 8, 9}});
 }
 

@@ -153,6 +153,9 @@ TEST_CASE("gathers, scatters and parallel scans")
     CHECK(added.row(1).transpose() == vector_of({5, 6, 7}));
     CHECK(data == counted());
     MatrixXd into = data;
+    Eigen::RowVectorXd const row = scatter_nd(into.row(0), xt::xtensor<int, 2>{{1}}, vector_of({9}));
+    CHECK(row.transpose() == vector_of({1, 9, 3}));
+    CHECK(into == data); // a temporary block is no owner
     auto first_two = into.leftCols(2);
     scatter_nd_into(first_two, xt::xtensor<int, 2>{{0}}, row_major(row_major::Zero(1, 2)));
     MatrixXd written(2, 3);

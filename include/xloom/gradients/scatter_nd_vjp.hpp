@@ -194,8 +194,8 @@ void scatter_nd_vjp_to(Reduce const& reduce, Data const& data, Indices const& in
 /// Reduce    before data: a reduction of xloom, reduction::add or reduce_add, as that of the scatter_nd.
 /// NaN       With max and min, the values that equal a NaN are the NaN values. -0 equals 0.
 /// Policy    serial, or one with threads (tbb_policy): results are bitwise equal to those of serial.
-/// Errors    before the first write: shape_error, option_error, index_error (all offending positions and
-///           values), std::bad_alloc.
+/// Errors    before the first write: shape_error, option_error, index_error (up to four offending
+///           positions and values), std::bad_alloc.
 /// Order     mul: s * (product of the values before * product of the values after), the former from the
 ///           first on, the latter from the last on. Nothing is divided, so zeros are exact; 0 times infinity
 ///           is 0, for s = 0 too.

@@ -20,7 +20,7 @@ namespace xloom::inline XLOOM_ABI {
 /// Types     data of any type, indices of any integer type. A negative index counts from the end of the axis.
 /// Options   axis (0; negative: from the back). bounds (check); with drop, dropped items are T{}.
 /// Policy    serial, or one with threads (tbb_policy).
-/// Errors    shape_error, option_error, index_error (all offending positions and values).
+/// Errors    shape_error, option_error, index_error (up to four offending positions and values).
 /// Cost      indices and the indexed items read, the output written once; a copy of indices that are not
 ///           row-major.
 /// Source    ONNX GatherElements-11 to 13; infer_gather_elements has ONNX's own shape rule. PyTorch's gather.

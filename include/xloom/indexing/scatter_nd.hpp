@@ -53,7 +53,7 @@ auto scatter_nd(std::string_view op, Reduce& reduce, Data&& data, Indices const&
 ///           with a promise. Several threads may call a callable at once, never for the same item: a long
 ///           slice is split among them.
 /// Errors    before the first write, with data unchanged even if moved in: shape_error, type_error (of a
-///           number in broadcast()), option_error, index_error (all offending positions and values),
+///           number in broadcast()), option_error, index_error (up to four offending positions and values),
 ///           overlap_error, std::bad_alloc. Exceptions of a callable propagate; data that was moved in is
 ///           then left as by scatter_nd_into.
 /// Order     row-major; with reduction::none the last of several updates of a slice takes effect (unspecified

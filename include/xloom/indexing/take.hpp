@@ -140,13 +140,14 @@ std::vector<std::int64_t> positions_of_true(std::string_view op, Mask const& mas
 ///           is an xt::xarray, with take<Rank> an xt::xtensor of that rank, or of x's family: from a
 ///           std::vector and indices of one axis a std::vector.
 /// Types     x of any type, indices of any integer type. A negative index counts from the end of the axis.
-/// Options   axis (none: x is flattened in row-major order). bounds (check; clip is NumPy's mode='clip');
-///           with drop, dropped slices are T{}.
+/// Options   axis (none: x is flattened in row-major order). bounds (check); with drop, dropped
+///           slices are T{}.
 /// Policy    serial, or one with threads (tbb_policy).
-/// Errors    shape_error, option_error, index_error (all offending positions and values).
+/// Errors    shape_error, option_error, index_error (up to four offending positions and values).
 /// Cost      indices and the indexed slices read, the output written once. Without an axis a copy of x that
 ///           is not row-major; with axes of x before the indexed one an integer for each index.
-/// Differs   from NumPy: mode='wrap' is take(x, (indices % n + n) % n), for n items.
+/// Differs   from NumPy: clip counts a negative index from the end first, where NumPy has 0;
+///           mode='wrap' is take(x, (indices % n + n) % n), for n items.
 /// Source    numpy.take, ONNX Gather.
 /// Example
 /// ```cpp

@@ -109,7 +109,7 @@ auto run_tensor_scatter(std::string_view op, Cache&& cache, Update const& update
             if constexpr (!InPlace)
                 return owned_t<Cache>(std::move(cache));
         } else {
-            owned_t<Cache> result = detail::copy_of(op, cache);
+            owned_t<Cache> result = detail::copy_of({op, "past_cache"}, cache);
             write_to(result);
             return result;
         }
@@ -135,7 +135,7 @@ auto run_tensor_scatter(std::string_view op, Cache&& cache, Update const& update
 /// Options   axis (-2), not the batch axis, so the default requires rank 3. mode (linear).
 /// Policy    serial, or one with threads (tbb_policy), among which batch entries are divided.
 /// Errors    before the first write, with a cache unchanged even if moved in: shape_error, option_error,
-///           index_error (all that are negative or, in linear mode, exceed N - n), overlap_error,
+///           index_error (up to four that are negative or, in linear mode, exceed N - n), overlap_error,
 ///           std::bad_alloc.
 /// Cost      the update read and written once; a copy of the cache unless it is moved in.
 /// Aliasing  a cache that is moved in must share no memory with update or write_indices.

@@ -55,7 +55,7 @@ constexpr std::size_t check_tensor_scatter(
 /// Checks where the updates, `length` long, begin in a cache that is `capacity` long, one for each of B batch
 /// entries.
 ///
-/// Errors    shape_error: not one for each batch entry. index_error: all that are negative or, in linear
+/// Errors    shape_error: not one for each batch entry. index_error: some are negative or, in linear
 ///           mode, too large; in circular mode those above std::int64_t's maximum.
 template <class Indices>
 void check_write_indices(std::string_view op, Indices const& indices, std::size_t B, std::size_t length,

@@ -156,8 +156,9 @@ private:
                                                                : std::lower_bound(begin, end, last_slice);
             auto const count = static_cast<std::size_t>(complete - begin);
             T* const values = values_.get() + of.begin * slice_size_;
-            if (count != 0)
-                apply(std::span(slices_).subspan(of.begin, count), values);
+            if (count == 0)
+                continue;
+            apply(std::span(slices_).subspan(of.begin, count), values);
             std::copy(complete, end, begin);
             std::copy(values + count * slice_size_, values + of.filled * slice_size_, values);
             of.filled -= count;

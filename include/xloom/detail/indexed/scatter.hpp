@@ -9,11 +9,11 @@
 
 namespace xloom::inline XLOOM_ABI::detail {
 
-/// True if data is updated in place and then moved into the result. A trivially copyable type is copied: it
-/// may be a view.
+/// True if data is updated in place and then moved into the result: an owner of its items. A trivially
+/// copyable type is copied, as it may be a view.
 template <class Data>
-inline constexpr bool is_moved_in = !std::is_reference_v<Data> && !std::is_const_v<Data> &&
-                                    !tensor_view<Data> && !std::is_trivially_copyable_v<Data>;
+inline constexpr bool is_moved_in =
+    std::is_same_v<owned_t<Data>, Data> && !tensor_view<Data> && !std::is_trivially_copyable_v<Data>;
 
 /// True if the result can be filled slice by slice in uninitialised storage: a built-in reduction, trivial
 /// items, row-major, no fixed shape.
@@ -76,16 +76,13 @@ void run_fused(slice_index<Index> const& index, T const* updates, T const* data,
 template <tensor Data>
 bool is_copied(Data const& data, owned_t<Data> const& copy)
 {
-    if constexpr (is_always_row_major<owned_t<Data>>)
-        return true;
-    else
-        return is_unique(detail::layout_of(copy)) &&
-               !overlap(detail::memory_of(copy), detail::memory_of(data));
+    return (is_always_row_major<owned_t<Data>> || is_unique(detail::layout_of(copy))) &&
+           !overlap(detail::memory_of(copy), detail::memory_of(data));
 }
 
 /// Returns a copy of data whose items share no memory with data or with each other.
 template <tensor Data>
-owned_t<Data> copy_of(std::string_view op, Data const& data)
+owned_t<Data> copy_of(indexed_names const& op, Data const& data)
 {
     using result_type = owned_t<Data>;
     check_result_size(op, "the result", detail::shape_of(data), sizeof(item_t<Data>), "Reduce a dimension.");
@@ -94,14 +91,14 @@ owned_t<Data> copy_of(std::string_view op, Data const& data)
         return copy;
     if constexpr (requires(shape const& dims) { enable_tensor<result_type>::make(dims); })
         return detail::copy_as<result_type>(data);
-    fail<overlap_error>(op, ": the result must have memory of its own for every item, but copies of data's "
-                            "type refer to data's items or "
-                            "repeat one. Copy the container that data refers to, or call scatter_nd_into.");
+    fail<overlap_error>(op.op, ": the result must have memory of its own for every item, but copies of ",
+        op.data, "'s type refer to ", op.data, "'s items or repeat one. Copy the container that ", op.data,
+        " refers to, or call ", op.op, "_into.");
 }
 
 /// Returns the result in newly allocated memory; data, of this layout, is not changed.
 template <class Index, class Values, tensor Data, class Reduce, class Policy>
-owned_t<Data> scattered_copy(std::string_view op, slice_index<Index> const& index,
+owned_t<Data> scattered_copy(indexed_names const& op, slice_index<Index> const& index,
     update_values<Values> const& updates, scatter_rules const& options, Data const& data,
     strided_layout const& layout, Reduce& reduce, Policy const& policy)
 {

@@ -3,6 +3,8 @@
 // all items; of those that replace slices, which updates take effect, and the cotangents of those.
 
 #include <algorithm>
+#include <cmath>
+#include <complex>
 #include <cstddef>
 #include <cstdint>
 #include <type_traits>
@@ -108,13 +110,25 @@ void clear_counted(Count const* counts, std::size_t from, std::size_t to, T* out
             std::fill_n(output + slice * size, size, T{});
 }
 
+/// True for NaN. A complex number with an infinite part is infinite, whatever the other, as in C (Annex G).
+template <class P>
+constexpr bool is_nan(P const& x)
+{
+    return x != x;
+}
+template <class T>
+bool is_nan(std::complex<T> const& x)
+{
+    return x != x && !std::isinf(x.real()) && !std::isinf(x.imag());
+}
+
 /// Returns a product, in which 0 times infinity is 0: the infinity may be a product that has overflowed.
 template <class P>
 constexpr P zero_or_product(P const& a, P const& b)
 {
     P const product = static_cast<P>(a * b);
     if constexpr (rounded_number<P>)
-        if (product != product && a == a && b == b && (a == P{} || b == P{}))
+        if (product != product && !is_nan(a) && !is_nan(b) && (a == P{} || b == P{}))
             return P{};
     return product;
 }
