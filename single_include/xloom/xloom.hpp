@@ -12245,7 +12245,9 @@ public:
         if (!has_strides(dims, sizeof(T)))
             detail::fail<shape_error>("xloom::tensor_ref: the shape must fit in memory, but it is ", dims,
                 ". Reduce its dimensions.");
-        block_ = {reinterpret_cast<std::uintptr_t>(items), sizeof(T), {dims, row_major_strides(dims)}};
+        // No offset may be added to null, not even for an empty tensor.
+        block_ = {reinterpret_cast<std::uintptr_t>(items), sizeof(T),
+            {dims, items == nullptr ? xloom::strides(dims.size(), 0) : row_major_strides(dims)}};
     }
 
     bool is_given() const noexcept { return is_given_; }
@@ -15537,14 +15539,14 @@ struct cell_parameters {
     static constexpr std::size_t gates = Gates;
 
     std::size_t I, H;
-    std::size_t gate_stride; ///< H rounded up to whole batches
+    std::size_t gate_stride; ///< H rounded up to whole batches of the level that packed them
+    std::size_t h_stride;    ///< K likewise: the stride of rows of h
     stored_matrix<T> W;      ///< [I, Gates gate_stride]
     stored_matrix<T> R;      ///< [K, Gates gate_stride]
     T const* bias;           ///< laid out as a row of sums
 
     /// Returns the length of h: H, or that of a projection.
     std::size_t K() const noexcept { return R.depth; }
-    std::size_t h_stride() const noexcept { return whole_batches<T>(K()); }
     /// Returns the stride of rows of sums.
     std::size_t sums_stride() const noexcept { return row_stride<T>(Gates * gate_stride); }
     /// Returns the matrix of the recurrent product, the one of several gates if there are two.
@@ -15570,11 +15572,11 @@ public:
 
     /// Allocates memory for `rows` rows; an arena without memory only adds up the size.
     cell_rows(parameters const& p, std::size_t rows, arena<T>& memory)
-        : p_(p), h_(memory.take(rows, p.h_stride()))
+        : p_(p), h_(memory.take(rows, p.h_stride))
     {}
 
-    T* h(std::size_t row) const noexcept { return h_ + row * p_.h_stride(); }
-    row_span<T const> h_of_all() const noexcept { return {h_, p_.h_stride()}; }
+    T* h(std::size_t row) const noexcept { return h_ + row * p_.h_stride; }
+    row_span<T const> h_of_all() const noexcept { return {h_, p_.h_stride}; }
 
     /// Multiplies by `multiply` from now on.
     void multiply_by(multiplier const& multiply) noexcept { multiply_ = multiply; }
@@ -15735,7 +15737,7 @@ protected:
         auto const& p = this->p();
         if (p.projects())
             this->multiplication()(
-                rows, {hidden_, p.gate_stride}, p.projection, {p.zeros, 0}, {this->h(0), p.h_stride()});
+                rows, {hidden_, p.gate_stride}, p.projection, {p.zeros, 0}, {this->h(0), p.h_stride});
     }
 
 private:
@@ -16342,7 +16344,7 @@ private:
 template <class T, std::size_t Gates>
 std::size_t initial_size(cell_parameters<T, Gates> const& p) noexcept
 {
-    return p.h_stride();
+    return p.h_stride;
 }
 
 /// The numbers of the gradients and of the right factors that all cells have; others follow.
@@ -16408,14 +16410,14 @@ struct cell_backward_parameters {
     static constexpr std::size_t gates = Gates;
 
     std::size_t I, H;
-    std::size_t gate_stride; ///< H rounded up to whole batches
-    panels<T> W;             ///< [Gates gate_stride, I]
-    panels<T> R;             ///< [Gates gate_stride, K]
+    std::size_t gate_stride; ///< as in cell_parameters
+    std::size_t h_stride;
+    panels<T> W; ///< [Gates gate_stride, I]
+    panels<T> R; ///< [Gates gate_stride, K]
     Attributes how;
 
-    /// Returns the length of h, and that of a row of it, as in cell_parameters.
+    /// Returns the length of h.
     std::size_t K() const noexcept { return R.columns; }
-    std::size_t h_stride() const noexcept { return whole_batches<T>(K()); }
     /// Returns the number of columns of the cotangents of a row's sums.
     std::size_t sums_size() const noexcept { return Gates * gate_stride; }
     /// Returns the multiply-adds of a row and a step.
@@ -16434,7 +16436,7 @@ public:
     static constexpr bool has_peepholes = false;
 
     cell_backward_rows(parameters const& p, std::size_t rows, arena<T>& memory)
-        : p_(p), ct_h_(memory.take(rows, p.h_stride())), zeros_(memory.take(zeros_size()))
+        : p_(p), ct_h_(memory.take(rows, p.h_stride)), zeros_(memory.take(zeros_size()))
     {}
 
     static std::array<std::size_t, factors> factor_widths(parameters const& p) noexcept
@@ -16453,8 +16455,8 @@ public:
     static std::size_t sums_size(parameters const& p) noexcept { return p.sums_size(); }
     static std::size_t row_size(parameters const& p) noexcept { return p.sums_size(); }
 
-    T* ct_h(std::size_t row) const noexcept { return ct_h_ + row * p_.h_stride(); }
-    row_span<T> ct_h_of_all() const noexcept { return {ct_h_, p_.h_stride()}; }
+    T* ct_h(std::size_t row) const noexcept { return ct_h_ + row * p_.h_stride; }
+    row_span<T> ct_h_of_all() const noexcept { return {ct_h_, p_.h_stride}; }
 
     /// Sets the memory that must be zeros.
     void start() const noexcept { std::fill_n(zeros_, zeros_size(), T(0)); }
@@ -16480,7 +16482,7 @@ protected:
     }
 
 private:
-    std::size_t zeros_size() const noexcept { return (std::max)(p_.gate_stride, p_.h_stride()); }
+    std::size_t zeros_size() const noexcept { return (std::max)(p_.gate_stride, p_.h_stride); }
 
     parameters const& p_;
     T* ct_h_;
@@ -16551,14 +16553,14 @@ namespace xloom::inline XLOOM_ABI::kernel {
 template <class T>
 std::size_t residual_size(lstm_parameters<T> const& p) noexcept
 {
-    return 5 * p.gate_stride + (p.projects() ? p.h_stride() : 0);
+    return 5 * p.gate_stride + (p.projects() ? p.h_stride : 0);
 }
 
 /// Returns the number of residuals of a row's initial states: h, c.
 template <class T>
 std::size_t initial_size(lstm_parameters<T> const& p) noexcept
 {
-    return p.h_stride() + p.gate_stride;
+    return p.h_stride + p.gate_stride;
 }
 
 template <class T>
@@ -16585,7 +16587,7 @@ public:
         this->project(rows);
         auto const& p = this->p();
         for (std::size_t r = 0; r < rows && p.projects(); ++r)
-            std::copy_n(this->h(r), p.h_stride(), this->residuals()(t, r) + 5 * p.gate_stride);
+            std::copy_n(this->h(r), p.h_stride, this->residuals()(t, r) + 5 * p.gate_stride);
     }
 };
 
@@ -16726,7 +16728,7 @@ public:
     }
     static std::size_t row_size(parameters const& p) noexcept
     {
-        return p.sums_size() + (p.projects() ? p.h_stride() : 0);
+        return p.sums_size() + (p.projects() ? p.h_stride : 0);
     }
 
     /// Returns what the peephole of gate i, o or f is multiplied with.
@@ -16759,7 +16761,7 @@ public:
                 scratch_);
             zero_padding(ct, p.gates, p.H, p.gate_stride);
             if (p.projects()) {
-                std::copy_n(ct_h.from(r).first, p.h_stride(), ct + p.sums_size());
+                std::copy_n(ct_h.from(r).first, p.h_stride, ct + p.sums_size());
                 keep(t, r, factor_hidden, h_);
             }
             keep(t + 1, r, factor_h, p.projects() ? kept + 5 * p.gate_stride : h_);
@@ -16789,7 +16791,7 @@ private:
     static T const* c_before(parameters const& p, std::size_t t, std::size_t r,
         residual_rows<T const> const& residuals, row_span<T const> const& initial) noexcept
     {
-        return before_step(t, r, residuals, 4 * p.gate_stride, initial, p.h_stride());
+        return before_step(t, r, residuals, 4 * p.gate_stride, initial, p.h_stride);
     }
 
     T* ct_c_;
@@ -19954,6 +19956,7 @@ kernel::cell_parameters<T, Gates> pack_gates(Constants const& in, recurrent_widt
     return {.I = I,
         .H = H,
         .gate_stride = stride,
+        .h_stride = kernel::whole_batches<T>(sizes.K),
         .W = pack(in.W, I, Gates),
         .R = pack(in.R, sizes.K, R_gates),
         .bias = bias};
@@ -20068,6 +20071,7 @@ struct lstm_family : cell_family<lstm_family, lstm_options, kernel::lstm_rows, k
         backward_parameters<T> p{{.I = I,
                                      .H = H,
                                      .gate_stride = kernel::whole_batches<T>(H),
+                                     .h_stride = kernel::whole_batches<T>(K),
                                      .W = pack_transposed<T>(in.W, d, H, gates, I, memory),
                                      .R = pack_transposed<T>(in.R, d, H, gates, K, memory),
                                      .how = attributes<T>(in, checked, options, d)},
@@ -20723,6 +20727,17 @@ void run_batch(Weights const& weights, States const& states, batch_operands<Item
         if (prefers_small_steps(weights, operands))
             return run_small_row(weights, states, operands);
     make_runner(weights, operands, workspace, policy)(states, policy);
+}
+
+/// Makes the workspace large enough for such a run.
+template <class Item, class Weights, class States, class Policy>
+void reserve_batch(Weights const& weights, States const& states, batch_operands<Item> const& operands,
+    recurrent_workspace<Item>& workspace, Policy const& policy)
+{
+    if constexpr (std::is_same_v<compute_t<Item>, Item>)
+        if (prefers_small_steps(weights, operands))
+            return;
+    make_runner(weights, operands, workspace, policy).reserve(states);
 }
 
 /// The initial and final states of the rows: h, and c of a family that has it.
@@ -21482,7 +21497,7 @@ void check_residuals(std::string_view op, Residuals const& residuals, Weights co
     recurrent_widths const &kept = residuals.widths(), &sizes = weights.sizes();
     batch_sizes const& kept_batch = residuals.batch();
     if (kept.D != sizes.D || kept.I != sizes.I || kept.H != sizes.H || kept.K != sizes.K ||
-        kept_batch.T != batch.T || kept_batch.N != batch.N)
+        kept.projects != sizes.projects || kept_batch.T != batch.T || kept_batch.N != batch.N)
         fail<shape_error>(op,
             ": residuals must be those of a forward pass of the same sizes, but they have T = ", kept_batch.T,
             ", N = ", kept_batch.N, ", ", describe(kept), ", and the operands T = ", batch.T,
@@ -28264,6 +28279,7 @@ struct gru_family : single_state_family,
         return {{.I = I,
                     .H = H,
                     .gate_stride = kernel::whole_batches<T>(H),
+                    .h_stride = kernel::whole_batches<T>(H),
                     .W = pack_transposed<T>(in.W, d, H, in_W, I, memory),
                     .R = pack_transposed<T>(in.R, d, H, of_zr, H, memory),
                     .how = attributes<T>(checked, options, d)},
@@ -28322,6 +28338,7 @@ struct rnn_family : single_state_family,
         return {.I = I,
             .H = H,
             .gate_stride = kernel::whole_batches<T>(H),
+            .h_stride = kernel::whole_batches<T>(H),
             .W = pack_transposed<T>(in.W, d, H, gate, I, memory),
             .R = pack_transposed<T>(in.R, d, H, gate, H, memory),
             .how = {gate_of<T>(checked.functions[d], options.clip)}};
@@ -48706,14 +48723,28 @@ public:
         std::size_t const at_once = layers_at_once(policy), L = layers_.size();
         if (workspace_.layers_.size() < at_once)
             workspace_.layers_.resize(at_once);
-        for (std::size_t begin = 0, end = 0; begin < L; begin = end) {
-            end = (std::min)(begin + at_once, L);
-            if (end - begin == 1)
-                run_batch<Item>(
-                    layers_[begin], states_of(begin), operands_of(begin), workspace_.layers_[0], policy);
-            else
-                run_at_once(begin, end, policy_ref(policy));
-        }
+        std::vector<progress> done(at_once == 1 ? 0 : L);
+        auto const for_each_group = [&](auto const& of_one, auto const& of_several) {
+            for (std::size_t begin = 0; begin < L; begin += at_once)
+                if (std::size_t const end = (std::min)(begin + at_once, L); end - begin == 1)
+                    of_one(layers_[begin], states_of(begin), operands_of(begin));
+                else
+                    of_several(begin, end);
+        };
+        // All memory, before the first layer writes its states, and while no layer waits for another one.
+        for_each_group(
+            [&](auto const& layer, states const& of, batch_operands<Item> const& operands) {
+                reserve_batch(layer, of, operands, workspace_.layers_[0], policy);
+            },
+            [&](std::size_t begin, std::size_t end) {
+                for (std::size_t l = begin; l < end; ++l)
+                    runner_of(l, begin, {.most_steps = steps_of(l)}).reserve(states_of(l));
+            });
+        for_each_group(
+            [&](auto const& layer, states const& of, batch_operands<Item> const& operands) {
+                run_batch(layer, of, operands, workspace_.layers_[0], policy);
+            },
+            [&](std::size_t begin, std::size_t end) { run_at_once(begin, end, done, policy_ref(policy)); });
     }
 
 private:
@@ -48737,20 +48768,21 @@ private:
         return is_short || threads <= row_groups(policy, layers_[0].sizes(), batch_, products) ? 1 : threads;
     }
 
-    /// Runs layers [begin, end), each on a thread.
-    void run_at_once(std::size_t begin, std::size_t end, policy_ref const& policy)
+    /// Returns the runner of a layer of those that run at once from layer `begin` on.
+    recurrent_runner<Item> runner_of(std::size_t l, std::size_t begin, kernel::layer_ref const& layer) const
     {
-        auto const runner_of = [&](std::size_t l, kernel::layer_ref const& layer) {
-            return recurrent_runner<Item>{operands_of(l), 1, workspace_.layers_[l - begin], layer};
-        };
-        for (std::size_t l = begin; l < end; ++l) // so that nothing throws while another layer waits
-            runner_of(l, {.most_steps = steps_of(l)}).reserve(states_of(l));
-        std::vector<progress> done(end - begin);
+        return {operands_of(l), 1, workspace_.layers_[l - begin], layer};
+    }
+
+    /// Runs layers [begin, end), each on a thread.
+    void run_at_once(
+        std::size_t begin, std::size_t end, std::vector<progress>& done, policy_ref const& policy)
+    {
         std::atomic<std::size_t> next = begin; // so that no layer waits for one that nobody runs
         policy.for_each(end - begin, [&](std::size_t) {
-            std::size_t const l = next++, i = l - begin;
-            running_layer layer{i == 0 ? nullptr : &done[i - 1], done[i]};
-            runner_of(l, layer.ref(steps_of(l)))(states_of(l), serial);
+            std::size_t const l = next++;
+            running_layer layer{l == begin ? nullptr : &done[l - 1], done[l]};
+            runner_of(l, begin, layer.ref(steps_of(l)))(states_of(l), serial);
             layer.wait_for(batch_.T);
             layer.own.reach(batch_.T);
         });

@@ -28,6 +28,7 @@
 #include <xloom/parallel/segment_softmax.hpp>
 #include <xloom/recurrent/attn_lstm.hpp>
 #include <xloom/recurrent/causal_conv.hpp>
+#include <xloom/recurrent/stack.hpp>
 #include <xloom/recurrent/storage_types.hpp>
 
 #include "../support/xtensor_extras.hpp"
@@ -339,6 +340,10 @@ TEST_CASE("recurrent operators and selective scans")
     lstm_weights<float> const lstm({W, R}, {}, for_training);
     gru_weights<float> const gru({W3, R3}, {}, for_training);
     rnn_weights<float> const rnn({W1, R1}, {}, for_training);
+    matrices const upper = 0.1F * numbers<float>(1, 4 * H, H);
+    std::vector<lstm_weights<float>> const layers = {
+        lstm, lstm_weights<float>({upper, R}), lstm_weights<float>({upper, R})};
+    matrices of_layers = numbers<float>(3, N, H), c_of_layers = of_layers;
     recurrent_workspace<float> enough;
     lstm_residuals<float> of_lstm;
     gru_residuals<float> of_gru;
@@ -385,6 +390,22 @@ TEST_CASE("recurrent operators and selective scans")
                 rnn_into(X, rnn, {.sequence_lens = lengths, .initial_h = h}, {Y, h}, workspace, threads);
             },
             Y, h),
+        writing(
+            "lstm_stack_into",
+            [&] {
+                stack_workspace<float> workspace;
+                lstm_stack_into(X, layers, {.initial_h = of_layers, .initial_c = c_of_layers},
+                    {Y, of_layers, c_of_layers}, workspace);
+            },
+            Y, of_layers, c_of_layers),
+        writing(
+            "lstm_stack_into, on threads",
+            [&] {
+                stack_workspace<float> workspace;
+                lstm_stack_into(X, layers, {.initial_h = of_layers, .initial_c = c_of_layers},
+                    {Y, of_layers, c_of_layers}, workspace, threads);
+            },
+            Y, of_layers, c_of_layers),
         writing(
             "attn_lstm_into",
             [&] {

@@ -20,16 +20,37 @@ void print_lstm(std::size_t H, std::size_t N)
     std::size_t const steps = 5, I = 3;
     auto const X = numbers<cube<T>>({steps, N, I}, 1), W = numbers<cube<T>>({1, 4 * H, I}, 2),
                R = numbers<cube<T>>({1, 4 * H, H}, 3), ct_Y_h = numbers<cube<T>>({1, N, H}, 4);
+    auto const initial = numbers<cube<T>>({1, N, H}, 5);
     xloom::lstm_constants<T> const constants{.W = W, .R = R};
-    cube<T> Y_h = ct_Y_h, ct_X = X, ct_W = W, ct_R = R;
+    cube<T> Y_h = ct_Y_h, ct_X = X, ct_W = W, ct_R = R, ct_h = initial;
+    xloom::lstm_residuals<T> residuals;
+    xloom::recurrent_workspace<T> workspace;
+    xloom::lstm_forward_into(X, xloom::lstm_weights<T>(constants),
+        {.initial_h = initial, .initial_c = initial}, {.Y_h = Y_h}, residuals, workspace, threads_policy(2));
+    xloom::lstm_vjp_into(X, xloom::lstm_weights<T>(constants, {}, xloom::for_training), residuals,
+        {.Y_h = ct_Y_h}, {.X = ct_X, .W = ct_W, .R = ct_R, .initial_h = ct_h}, workspace, threads_policy(2));
+    for (auto const* const result : {&Y_h, &ct_X, &ct_W, &ct_R, &ct_h})
+        print("lstm_backward", H, N, *result);
+}
+
+/// A projection to K numbers.
+template <class T>
+void print_projected_lstm(std::size_t H, std::size_t N)
+{
+    std::size_t const steps = 5, I = 3, K = H / 2 + 1;
+    auto const X = numbers<cube<T>>({steps, N, I}, 1), W = numbers<cube<T>>({1, 4 * H, I}, 2),
+               R = numbers<cube<T>>({1, 4 * H, K}, 3), P = numbers<cube<T>>({1, K, H}, 4),
+               ct_Y_h = numbers<cube<T>>({1, N, K}, 5);
+    xloom::lstm_constants<T> const constants{.W = W, .R = R, .projection = P};
+    cube<T> Y_h = ct_Y_h, ct_X = X, ct_R = R, ct_P = P, ct_h = ct_Y_h;
     xloom::lstm_residuals<T> residuals;
     xloom::recurrent_workspace<T> workspace;
     xloom::lstm_forward_into(
-        X, xloom::lstm_weights<T>(constants), {}, {.Y_h = Y_h}, residuals, workspace, threads_policy(2));
+        X, xloom::lstm_weights<T>(constants), {.initial_h = ct_Y_h}, {.Y_h = Y_h}, residuals, workspace);
     xloom::lstm_vjp_into(X, xloom::lstm_weights<T>(constants, {}, xloom::for_training), residuals,
-        {.Y_h = ct_Y_h}, {.X = ct_X, .W = ct_W, .R = ct_R}, workspace, threads_policy(2));
-    for (auto const* const result : {&Y_h, &ct_X, &ct_W, &ct_R})
-        print("lstm_backward", H, N, *result);
+        {.Y_h = ct_Y_h}, {.X = ct_X, .R = ct_R, .projection = ct_P, .initial_h = ct_h}, workspace);
+    for (auto const* const result : {&Y_h, &ct_X, &ct_R, &ct_P, &ct_h})
+        print("lstm_backward of a projection", H, N, *result);
 }
 
 template <class T>
@@ -91,6 +112,7 @@ template <class T>
 void print_all(std::size_t H, std::size_t N)
 {
     print_lstm<T>(H, N);
+    print_projected_lstm<T>(H, N);
     print_gru<T>(H, N);
     print_rnn<T>(H, N);
     print_attn_lstm<T>(H, N);
@@ -101,7 +123,7 @@ void print_all(std::size_t H, std::size_t N)
 void print_derivatives()
 {
     for (std::size_t const H : {1u, 7u, 16u, 33u})
-        for (std::size_t const N : {1u, 5u}) {
+        for (std::size_t const N : {1u, 2u, 4u, 5u}) {
             print_all<float>(H, N);
             print_all<double>(H, N);
         }

@@ -73,4 +73,21 @@ TEST_CASE("a projected LSTM's backward pass: gradients that do not have their sh
         "is given. Leave it out.");
 }
 
+TEST_CASE("residuals of an LSTM without a projection, for one with a projection to as many numbers")
+{
+    using namespace xloom;
+    xt::xtensor<float, 3> const X = xt::ones<float>({2, 1, 1}), W = xt::ones<float>({1, 4, 1}), R = W,
+                                projection = xt::ones<float>({1, 1, 1});
+    xt::xtensor<float, 3> ct_R = R;
+    lstm_weights<float> const plain({.W = W, .R = R}, {}, for_training),
+        projected({.W = W, .R = R, .projection = projection}, {}, for_training);
+    recurrent_workspace<float> workspace;
+    lstm_residuals<float> residuals;
+    for (auto const& [first, second] : {std::pair(&plain, &projected), std::pair(&projected, &plain)}) {
+        lstm_forward_into(X, *first, {}, {}, residuals, workspace);
+        CHECK_THROWS_AS(
+            lstm_vjp_into(X, *second, residuals, {.Y_h = projection}, {.R = ct_R}, workspace), shape_error);
+    }
+}
+
 } // namespace lstm_projection_vjp_test

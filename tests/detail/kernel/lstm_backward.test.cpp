@@ -21,7 +21,7 @@ TEST_CASE_TEMPLATE("lstm_backward_rows: h before a block of steps, for units tha
         lstm_backward_parameters<T> p{};
         p.I = 1;
         p.H = H;
-        p.gate_stride = whole_batches<T>(H);
+        p.gate_stride = p.h_stride = whole_batches<T>(H);
         p.R.columns = H;
         p.how.f.function.kind = activation::sigmoid;
         p.how.g.function.kind = p.how.h.kind = activation::tanh;

@@ -29,6 +29,18 @@ TEST_CASE("items with a shape are a tensor in row-major order")
     CHECK(none.is_given());
 }
 
+TEST_CASE("no offset is added to the null pointer of an empty tensor")
+{
+    tensor_ref<float const> const empty(nullptr, {0, 2, 3}), B(nullptr, {0, 100});
+    CHECK(empty.stride(1) == 0);
+    xt::xtensor<float, 3> const W = xt::ones<float>({1, 4, 3}), R = xt::ones<float>({1, 4, 1});
+    auto const result = lstm(empty, lstm_weights<float>({.W = W, .R = R}));
+    CHECK(result.Y_h == xt::xtensor<float, 3>(xt::zeros<float>({1, 2, 1})));
+    std::vector<float> C(100, 7.0f);
+    packed_matrix<float>{B}(1, C.data(), 0, C.data(), 100);
+    CHECK(C == std::vector<float>(100));
+}
+
 TEST_CASE("weights in arrays compute as those in tensors")
 {
     xt::xtensor<float, 3> const X = {{{1, -2}}, {{3, 0.5f}}}, W = {{{0.5f, 1}, {-1, 2}, {0.25f, 0}, {1, 1}}},

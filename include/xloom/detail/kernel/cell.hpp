@@ -79,14 +79,14 @@ struct cell_parameters {
     static constexpr std::size_t gates = Gates;
 
     std::size_t I, H;
-    std::size_t gate_stride; ///< H rounded up to whole batches
+    std::size_t gate_stride; ///< H rounded up to whole batches of the level that packed them
+    std::size_t h_stride;    ///< K likewise: the stride of rows of h
     stored_matrix<T> W;      ///< [I, Gates gate_stride]
     stored_matrix<T> R;      ///< [K, Gates gate_stride]
     T const* bias;           ///< laid out as a row of sums
 
     /// Returns the length of h: H, or that of a projection.
     std::size_t K() const noexcept { return R.depth; }
-    std::size_t h_stride() const noexcept { return whole_batches<T>(K()); }
     /// Returns the stride of rows of sums.
     std::size_t sums_stride() const noexcept { return row_stride<T>(Gates * gate_stride); }
     /// Returns the matrix of the recurrent product, the one of several gates if there are two.
@@ -112,11 +112,11 @@ public:
 
     /// Allocates memory for `rows` rows; an arena without memory only adds up the size.
     cell_rows(parameters const& p, std::size_t rows, arena<T>& memory)
-        : p_(p), h_(memory.take(rows, p.h_stride()))
+        : p_(p), h_(memory.take(rows, p.h_stride))
     {}
 
-    T* h(std::size_t row) const noexcept { return h_ + row * p_.h_stride(); }
-    row_span<T const> h_of_all() const noexcept { return {h_, p_.h_stride()}; }
+    T* h(std::size_t row) const noexcept { return h_ + row * p_.h_stride; }
+    row_span<T const> h_of_all() const noexcept { return {h_, p_.h_stride}; }
 
     /// Multiplies by `multiply` from now on.
     void multiply_by(multiplier const& multiply) noexcept { multiply_ = multiply; }

@@ -71,7 +71,7 @@ private:
 template <class T, std::size_t Gates>
 std::size_t initial_size(cell_parameters<T, Gates> const& p) noexcept
 {
-    return p.h_stride();
+    return p.h_stride;
 }
 
 /// The numbers of the gradients and of the right factors that all cells have; others follow.
@@ -137,14 +137,14 @@ struct cell_backward_parameters {
     static constexpr std::size_t gates = Gates;
 
     std::size_t I, H;
-    std::size_t gate_stride; ///< H rounded up to whole batches
-    panels<T> W;             ///< [Gates gate_stride, I]
-    panels<T> R;             ///< [Gates gate_stride, K]
+    std::size_t gate_stride; ///< as in cell_parameters
+    std::size_t h_stride;
+    panels<T> W; ///< [Gates gate_stride, I]
+    panels<T> R; ///< [Gates gate_stride, K]
     Attributes how;
 
-    /// Returns the length of h, and that of a row of it, as in cell_parameters.
+    /// Returns the length of h.
     std::size_t K() const noexcept { return R.columns; }
-    std::size_t h_stride() const noexcept { return whole_batches<T>(K()); }
     /// Returns the number of columns of the cotangents of a row's sums.
     std::size_t sums_size() const noexcept { return Gates * gate_stride; }
     /// Returns the multiply-adds of a row and a step.
@@ -163,7 +163,7 @@ public:
     static constexpr bool has_peepholes = false;
 
     cell_backward_rows(parameters const& p, std::size_t rows, arena<T>& memory)
-        : p_(p), ct_h_(memory.take(rows, p.h_stride())), zeros_(memory.take(zeros_size()))
+        : p_(p), ct_h_(memory.take(rows, p.h_stride)), zeros_(memory.take(zeros_size()))
     {}
 
     static std::array<std::size_t, factors> factor_widths(parameters const& p) noexcept
@@ -182,8 +182,8 @@ public:
     static std::size_t sums_size(parameters const& p) noexcept { return p.sums_size(); }
     static std::size_t row_size(parameters const& p) noexcept { return p.sums_size(); }
 
-    T* ct_h(std::size_t row) const noexcept { return ct_h_ + row * p_.h_stride(); }
-    row_span<T> ct_h_of_all() const noexcept { return {ct_h_, p_.h_stride()}; }
+    T* ct_h(std::size_t row) const noexcept { return ct_h_ + row * p_.h_stride; }
+    row_span<T> ct_h_of_all() const noexcept { return {ct_h_, p_.h_stride}; }
 
     /// Sets the memory that must be zeros.
     void start() const noexcept { std::fill_n(zeros_, zeros_size(), T(0)); }
@@ -209,7 +209,7 @@ protected:
     }
 
 private:
-    std::size_t zeros_size() const noexcept { return (std::max)(p_.gate_stride, p_.h_stride()); }
+    std::size_t zeros_size() const noexcept { return (std::max)(p_.gate_stride, p_.h_stride); }
 
     parameters const& p_;
     T* ct_h_;

@@ -135,7 +135,7 @@ protected:
         auto const& p = this->p();
         if (p.projects())
             this->multiplication()(
-                rows, {hidden_, p.gate_stride}, p.projection, {p.zeros, 0}, {this->h(0), p.h_stride()});
+                rows, {hidden_, p.gate_stride}, p.projection, {p.zeros, 0}, {this->h(0), p.h_stride});
     }
 
 private:

@@ -15,14 +15,14 @@ namespace xloom::inline XLOOM_ABI::kernel {
 template <class T>
 std::size_t residual_size(lstm_parameters<T> const& p) noexcept
 {
-    return 5 * p.gate_stride + (p.projects() ? p.h_stride() : 0);
+    return 5 * p.gate_stride + (p.projects() ? p.h_stride : 0);
 }
 
 /// Returns the number of residuals of a row's initial states: h, c.
 template <class T>
 std::size_t initial_size(lstm_parameters<T> const& p) noexcept
 {
-    return p.h_stride() + p.gate_stride;
+    return p.h_stride + p.gate_stride;
 }
 
 template <class T>
@@ -49,7 +49,7 @@ public:
         this->project(rows);
         auto const& p = this->p();
         for (std::size_t r = 0; r < rows && p.projects(); ++r)
-            std::copy_n(this->h(r), p.h_stride(), this->residuals()(t, r) + 5 * p.gate_stride);
+            std::copy_n(this->h(r), p.h_stride, this->residuals()(t, r) + 5 * p.gate_stride);
     }
 };
 
@@ -190,7 +190,7 @@ public:
     }
     static std::size_t row_size(parameters const& p) noexcept
     {
-        return p.sums_size() + (p.projects() ? p.h_stride() : 0);
+        return p.sums_size() + (p.projects() ? p.h_stride : 0);
     }
 
     /// Returns what the peephole of gate i, o or f is multiplied with.
@@ -223,7 +223,7 @@ public:
                 scratch_);
             zero_padding(ct, p.gates, p.H, p.gate_stride);
             if (p.projects()) {
-                std::copy_n(ct_h.from(r).first, p.h_stride(), ct + p.sums_size());
+                std::copy_n(ct_h.from(r).first, p.h_stride, ct + p.sums_size());
                 keep(t, r, factor_hidden, h_);
             }
             keep(t + 1, r, factor_h, p.projects() ? kept + 5 * p.gate_stride : h_);
@@ -253,7 +253,7 @@ private:
     static T const* c_before(parameters const& p, std::size_t t, std::size_t r,
         residual_rows<T const> const& residuals, row_span<T const> const& initial) noexcept
     {
-        return before_step(t, r, residuals, 4 * p.gate_stride, initial, p.h_stride());
+        return before_step(t, r, residuals, 4 * p.gate_stride, initial, p.h_stride);
     }
 
     T* ct_c_;

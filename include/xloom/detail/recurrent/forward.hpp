@@ -102,6 +102,17 @@ void run_batch(Weights const& weights, States const& states, batch_operands<Item
     make_runner(weights, operands, workspace, policy)(states, policy);
 }
 
+/// Makes the workspace large enough for such a run.
+template <class Item, class Weights, class States, class Policy>
+void reserve_batch(Weights const& weights, States const& states, batch_operands<Item> const& operands,
+    recurrent_workspace<Item>& workspace, Policy const& policy)
+{
+    if constexpr (std::is_same_v<compute_t<Item>, Item>)
+        if (prefers_small_steps(weights, operands))
+            return;
+    make_runner(weights, operands, workspace, policy).reserve(states);
+}
+
 /// The initial and final states of the rows: h, and c of a family that has it.
 template <class Family, class Item>
 struct recurrent_states {

@@ -92,6 +92,7 @@ struct lstm_family : cell_family<lstm_family, lstm_options, kernel::lstm_rows, k
         backward_parameters<T> p{{.I = I,
                                      .H = H,
                                      .gate_stride = kernel::whole_batches<T>(H),
+                                     .h_stride = kernel::whole_batches<T>(K),
                                      .W = pack_transposed<T>(in.W, d, H, gates, I, memory),
                                      .R = pack_transposed<T>(in.R, d, H, gates, K, memory),
                                      .how = attributes<T>(in, checked, options, d)},

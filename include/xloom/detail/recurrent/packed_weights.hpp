@@ -355,6 +355,7 @@ kernel::cell_parameters<T, Gates> pack_gates(Constants const& in, recurrent_widt
     return {.I = I,
         .H = H,
         .gate_stride = stride,
+        .h_stride = kernel::whole_batches<T>(sizes.K),
         .W = pack(in.W, I, Gates),
         .R = pack(in.R, sizes.K, R_gates),
         .bias = bias};

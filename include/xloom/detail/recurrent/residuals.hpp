@@ -192,7 +192,7 @@ void check_residuals(std::string_view op, Residuals const& residuals, Weights co
     recurrent_widths const &kept = residuals.widths(), &sizes = weights.sizes();
     batch_sizes const& kept_batch = residuals.batch();
     if (kept.D != sizes.D || kept.I != sizes.I || kept.H != sizes.H || kept.K != sizes.K ||
-        kept_batch.T != batch.T || kept_batch.N != batch.N)
+        kept.projects != sizes.projects || kept_batch.T != batch.T || kept_batch.N != batch.N)
         fail<shape_error>(op,
             ": residuals must be those of a forward pass of the same sizes, but they have T = ", kept_batch.T,
             ", N = ", kept_batch.N, ", ", describe(kept), ", and the operands T = ", batch.T,

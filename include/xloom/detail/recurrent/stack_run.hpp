@@ -87,14 +87,28 @@ public:
         std::size_t const at_once = layers_at_once(policy), L = layers_.size();
         if (workspace_.layers_.size() < at_once)
             workspace_.layers_.resize(at_once);
-        for (std::size_t begin = 0, end = 0; begin < L; begin = end) {
-            end = (std::min)(begin + at_once, L);
-            if (end - begin == 1)
-                run_batch<Item>(
-                    layers_[begin], states_of(begin), operands_of(begin), workspace_.layers_[0], policy);
-            else
-                run_at_once(begin, end, policy_ref(policy));
-        }
+        std::vector<progress> done(at_once == 1 ? 0 : L);
+        auto const for_each_group = [&](auto const& of_one, auto const& of_several) {
+            for (std::size_t begin = 0; begin < L; begin += at_once)
+                if (std::size_t const end = (std::min)(begin + at_once, L); end - begin == 1)
+                    of_one(layers_[begin], states_of(begin), operands_of(begin));
+                else
+                    of_several(begin, end);
+        };
+        // All memory, before the first layer writes its states, and while no layer waits for another one.
+        for_each_group(
+            [&](auto const& layer, states const& of, batch_operands<Item> const& operands) {
+                reserve_batch(layer, of, operands, workspace_.layers_[0], policy);
+            },
+            [&](std::size_t begin, std::size_t end) {
+                for (std::size_t l = begin; l < end; ++l)
+                    runner_of(l, begin, {.most_steps = steps_of(l)}).reserve(states_of(l));
+            });
+        for_each_group(
+            [&](auto const& layer, states const& of, batch_operands<Item> const& operands) {
+                run_batch(layer, of, operands, workspace_.layers_[0], policy);
+            },
+            [&](std::size_t begin, std::size_t end) { run_at_once(begin, end, done, policy_ref(policy)); });
     }
 
 private:
@@ -118,20 +132,21 @@ private:
         return is_short || threads <= row_groups(policy, layers_[0].sizes(), batch_, products) ? 1 : threads;
     }
 
-    /// Runs layers [begin, end), each on a thread.
-    void run_at_once(std::size_t begin, std::size_t end, policy_ref const& policy)
+    /// Returns the runner of a layer of those that run at once from layer `begin` on.
+    recurrent_runner<Item> runner_of(std::size_t l, std::size_t begin, kernel::layer_ref const& layer) const
     {
-        auto const runner_of = [&](std::size_t l, kernel::layer_ref const& layer) {
-            return recurrent_runner<Item>{operands_of(l), 1, workspace_.layers_[l - begin], layer};
-        };
-        for (std::size_t l = begin; l < end; ++l) // so that nothing throws while another layer waits
-            runner_of(l, {.most_steps = steps_of(l)}).reserve(states_of(l));
-        std::vector<progress> done(end - begin);
+        return {operands_of(l), 1, workspace_.layers_[l - begin], layer};
+    }
+
+    /// Runs layers [begin, end), each on a thread.
+    void run_at_once(
+        std::size_t begin, std::size_t end, std::vector<progress>& done, policy_ref const& policy)
+    {
         std::atomic<std::size_t> next = begin; // so that no layer waits for one that nobody runs
         policy.for_each(end - begin, [&](std::size_t) {
-            std::size_t const l = next++, i = l - begin;
-            running_layer layer{i == 0 ? nullptr : &done[i - 1], done[i]};
-            runner_of(l, layer.ref(steps_of(l)))(states_of(l), serial);
+            std::size_t const l = next++;
+            running_layer layer{l == begin ? nullptr : &done[l - 1], done[l]};
+            runner_of(l, begin, layer.ref(steps_of(l)))(states_of(l), serial);
             layer.wait_for(batch_.T);
             layer.own.reach(batch_.T);
         });

@@ -142,7 +142,9 @@ public:
         if (!has_strides(dims, sizeof(T)))
             detail::fail<shape_error>("xloom::tensor_ref: the shape must fit in memory, but it is ", dims,
                 ". Reduce its dimensions.");
-        block_ = {reinterpret_cast<std::uintptr_t>(items), sizeof(T), {dims, row_major_strides(dims)}};
+        // No offset may be added to null, not even for an empty tensor.
+        block_ = {reinterpret_cast<std::uintptr_t>(items), sizeof(T),
+            {dims, items == nullptr ? xloom::strides(dims.size(), 0) : row_major_strides(dims)}};
     }
 
     bool is_given() const noexcept { return is_given_; }
