@@ -42204,6 +42204,8 @@ constexpr partial_type without_optional(partial_type const& type)
 /// and also if it becomes another kind than an optional of its kind, or what its optional holds.
 constexpr conflict find_carried_conflict(partial_type const& returned, partial_type const& carried)
 {
+    if (returned.kind() == type_kind::optional && carried.kind() == type_kind::optional)
+        return find_carried_conflict(returned.inner(), carried.inner());
     conflict const found = find_propagation_conflict(returned, carried);
     if (found != conflict::none || returned.kind() == carried.kind())
         return found;

@@ -316,6 +316,13 @@ TEST_CASE("infer_loop: carried values")
             },
             type_list(1, untyped), {.opset = 16});
     };
+    constexpr auto other_content = [] {
+        return infer_loop({trips, flag, optional_of(tensor_type(int32, {2}))},
+            [](type_list const&) {
+                return type_list{flag, optional_of(sequence_of(tensor_type(float_)))};
+            },
+            type_list(1, untyped), {.opset = 16});
+    };
     constexpr auto kept = [] { return infer_returned(tensor_type(float_), 1); };
     static_assert(is_constant<kept>);
     check_refused<element, type_error>(
@@ -335,6 +342,9 @@ TEST_CASE("infer_loop: carried values")
     check_refused<other_elements, type_error>(
         "xloom::infer_loop: a carried value must keep its element type, but output[0] begins as "
         "optional(seq(float[...])) and the body returned seq(int64[...]). Cast it back in the body.");
+    check_refused<other_content, type_error>(
+        "xloom::infer_loop: a carried value must keep its kind, but output[0] begins as optional(int32[2]) "
+        "and the body returned optional(seq(float[...])). Return the kind that the value begins with.");
 }
 
 TEST_CASE("infer_loop: kinds the body may return, by version")
