@@ -212,6 +212,12 @@ TEST_CASE("segment_softmax_vjp: errors")
         "them one shape.",
         xloom::shape_error);
     CHECK_THROWS_AS(xloom::segment_softmax_vjp(y, splits_tensor{0, 2}, y), xloom::index_error);
+    xt::xarray<std::int64_t> const deep = xt::zeros<std::int64_t>(std::vector<std::size_t>(17, 1));
+    CHECK_THROWS_WITH_AS(xloom::segment_softmax_vjp(y, deep, y),
+        "xloom::segment_softmax_vjp: a tensor may have at most 16 axes (max_rank), but row_splits has 17. "
+        "Merge "
+        "some of them.",
+        xloom::shape_error);
     auto backwards = xt::view(y, xt::range(2, xt::placeholders::_, -1));
     CHECK_THROWS_WITH_AS(xloom::segment_softmax_vjp_into(before, splits_tensor{0, 2, 3}, y, backwards),
         "xloom::segment_softmax_vjp_into: an operand that is written must have memory of its own, but "

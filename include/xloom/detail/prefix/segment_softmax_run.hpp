@@ -124,7 +124,7 @@ void run_segment_softmax_vjp(std::string_view name, Y const& y, Splits const& ro
     CtX& ct_x, bool is_added, Policy const& policy)
 {
     using T = item_t<Y>;
-    detail::check_named_ranks(name, {"y", "ct_y", "ct_x"}, std::tie(y, ct_y, ct_x));
+    detail::check_named_ranks(name, {"y", "ct_y", "ct_x", "row_splits"}, std::tie(y, ct_y, ct_x, row_splits));
     std::array const memory{detail::memory_of(y), detail::memory_of(ct_y), detail::memory_of(ct_x),
         detail::memory_of(row_splits)};
     operand_memory const result("ct_x", memory[2]);
