@@ -226,6 +226,23 @@ TEST_CASE("segment_softmax_vjp: errors")
     CHECK(y == before);
 }
 
+TEST_CASE("segment_softmax: segments without elements are passed over")
+{
+    using xloom::detail::row_split_list, xloom::detail::sequences;
+    splits_tensor const row_splits = {0, 0, 2, 2};
+    row_split_list const one_of_three("op", row_splits, 2);
+    sequences<1> const all({{{{2, 2}, {2, 1}}}}, 0, false);
+    std::vector<std::ptrdiff_t> begins;
+    xloom::detail::for_each_segment_sequence(
+        one_of_three, all, 1,
+        [&](std::size_t, sequences<1>::offsets const& at, std::size_t length) {
+            CHECK(length == 2);
+            begins.push_back(at[0]);
+        },
+        xloom::serial);
+    CHECK(begins == std::vector<std::ptrdiff_t>{0, 1});
+}
+
 TEST_CASE("segment_softmax: empty segments only")
 {
     auto const x = xt::xtensor<float, 2>::from_shape({0, 300});

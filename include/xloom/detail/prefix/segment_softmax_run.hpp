@@ -66,13 +66,16 @@ void softmax_cotangents(strip_items<T const> const& y, strip_items<T const> cons
             ct_x(t, 0) = static_cast<T>(at(y, t) * slope(t));
 }
 
-/// Calls f(part, offsets of the first element, number of elements) for each sequence of each segment.
+/// Calls f(part, offsets of the first element, number of elements) for each sequence of each segment that has
+/// elements.
 template <class Sequences, class F, class Policy>
 void for_each_segment_sequence(
     row_split_list const& splits, Sequences const& all, std::size_t parts, F const& f, Policy const& policy)
 {
     splits.for_each_part(policy, parts, [&](std::size_t part, std::size_t begin, std::size_t end) {
-        for (std::size_t s = begin; s < end; ++s)
+        for (std::size_t s = begin; s < end; ++s) {
+            if (splits.length(s) == 0)
+                continue; // it may begin behind the last row
             for (std::size_t i = 0; i < all.count(); i += all.neighbours()) {
                 auto at = all(i);
                 for (std::size_t k = 0; k < at.size(); ++k)
@@ -83,6 +86,7 @@ void for_each_segment_sequence(
                         at[k] += all.beside()[k];
                 }
             }
+        }
     });
 }
 
