@@ -198,6 +198,23 @@ TEST_CASE("cumulative_sum: its errors are smaller than those of a serial sum")
     CHECK(largest < 0.1 * largest_serial);
 }
 
+TEST_CASE("cumulative_sum: elements without a zero")
+{
+    using scale = xloom::float8_e8m0; // powers of two
+    xt::xtensor<scale, 1> const powers = {scale(1.0f), scale(1.0f), scale(2.0f)};
+    auto const sums = xloom::cumulative_sum(powers);
+    CHECK(static_cast<float>(sums(1)) == 2);
+    CHECK(static_cast<float>(sums(2)) == 4);
+    CHECK_THROWS_WITH_AS(xloom::cumulative_sum(powers, {.exclusive = true}),
+        "xloom::cumulative_sum: an exclusive scan begins with the identity of its operator, but that of this "
+        "reduction is not known for the elements. Pass xloom::monoid{op, identity}, in place of a cumulative "
+        "sum or product to associative_scan.",
+        xloom::option_error);
+    auto const after_four =
+        xloom::associative_scan(xloom::monoid{xloom::reduce_add, scale(4.0f)}, powers, {.exclusive = true});
+    CHECK(static_cast<float>(after_four(0)) == 4);
+}
+
 TEST_CASE("cumulative_sum: errors")
 {
     xt::xarray<float> const scalar = 1.0f;

@@ -13,6 +13,7 @@
 #include <xloom/detail/check/prefix.hpp>
 #include <xloom/detail/core/error.hpp>
 #include <xloom/detail/core/monoid.hpp>
+#include <xloom/detail/kernel/lane_scan.hpp>
 #include <xloom/detail/kernel/with_reduction.hpp>
 #include <xloom/detail/tensor/operand_tuple.hpp>
 #include <xloom/detail/tensor/operands.hpp>
@@ -92,6 +93,11 @@ V identity_for(std::string_view name, Op const& op, identity_use use)
 {
     if constexpr (has_identity<Op, V>)
         return detail::identity_of<V>(op);
+    else if constexpr (kernel::has_lane_form<Op>)
+        fail<option_error>(name, ": ", use.reason,
+            ", but that of this reduction is not known for the elements. Pass xloom::monoid{op, identity}, "
+            "in "
+            "place of a cumulative sum or product to associative_scan.");
     else
         fail<option_error>(name, ": ", use.reason,
             ", but that of a callable is not known. Pass xloom::monoid{op, identity}.");
