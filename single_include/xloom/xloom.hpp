@@ -30882,11 +30882,12 @@ template <class T>
 concept bounded = std::numeric_limits<T>::is_specialized && ordered<T>;
 
 /// True if a reduction of Ts has an identity that is known: T{} and T(1), or the bounds of T. float8_e8m0 has
-/// no zero.
+/// no zero, and T{} of a vector or matrix may have no elements or unspecified ones.
 template <class Reduce, class T>
 inline constexpr bool has_identity = false;
 template <class T>
-inline constexpr bool has_identity<reduce_add_t, T> = summable<T> && !std::same_as<T, float8_e8m0>;
+inline constexpr bool has_identity<reduce_add_t, T> =
+    summable<T> && !std::same_as<T, float8_e8m0> && (!array_like<T> || is_string<T>);
 template <class T>
 inline constexpr bool has_identity<reduce_mul_t, T> = multipliable<T> && std::is_constructible_v<T, int>;
 template <class T>

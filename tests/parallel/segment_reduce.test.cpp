@@ -5,6 +5,7 @@
 #include <limits>
 #include <stdexcept>
 #include <string>
+#include <valarray>
 #include <vector>
 
 #include <doctest/doctest.h>
@@ -205,6 +206,24 @@ TEST_CASE("segment_reduce: strings, which do not commute, and tuples")
         xloom::monoid{larger, entry(-1.0f, -1)}, std::tie(x, position), splits_tensor{0, 3, 3, 6});
     CHECK(largest == xt::xtensor<float, 1>{7, -1, 5});
     CHECK(where == xt::xtensor<int, 1>{1, -1, 4});
+}
+
+TEST_CASE("segment_reduce: arrays, whose zero is not known")
+{
+    using array = std::valarray<double>;
+    xt::xtensor<array, 1> const x = {array{1, 2}, array{3, 4}};
+    auto const sum = xloom::segment_reduce(reduction::add, x, splits_tensor{0, 2});
+    CHECK(sum(0)[0] == 4);
+    CHECK(sum(0)[1] == 6);
+    CHECK_THROWS_WITH_AS(xloom::segment_reduce(reduction::add, x, splits_tensor{0, 2, 2}),
+        "xloom::segment_reduce: an empty segment has the identity of its operator, but that of this "
+        "reduction is not known for the elements. Pass xloom::monoid{op, identity}, in place of a cumulative "
+        "sum or product to associative_scan.",
+        xloom::option_error);
+    auto const with_zero =
+        xloom::segment_reduce(xloom::monoid{xloom::reduce_add, array{0, 0}}, x, splits_tensor{0, 2, 2});
+    CHECK(with_zero(0)[1] == 6);
+    CHECK(with_zero(1)[1] == 0);
 }
 
 TEST_CASE("segment_reduce: NaN, infinity and -0")
