@@ -43329,9 +43329,9 @@ struct associative_scan_options {
 ///           reduction::mul of floating-point and complex numbers: while all running products op(op(B, G), P)
 ///           of a block and B are in [2^-e, 2^e], e = 60 for float and 508 for double, no product of elements
 ///           overflows or loses digits. From the first one on that is not, the rest of the block is computed
-///           in order, y[i] = op(y[i-1], x[i]); B of the next block is then the last of these. Complex
-///           products are the textbook's formula, whose products are rounded. A callable that multiplies has
-///           neither rule.
+///           in order, y[i] = op(y[i-1], x[i]), but op(op(B, G), x[i]) for that first one if it begins a
+///           group; B of the next block is then the last of these. Complex products are the textbook's
+///           formula, whose products are rounded. A callable that multiplies has neither rule.
 ///
 ///           An operation without a left operand does not take place. Only the sign and payload of NaN
 ///           are unspecified.
