@@ -43334,7 +43334,7 @@ struct associative_scan_options {
 ///           formula, whose products are rounded. A callable that multiplies has neither rule.
 ///
 ///           An operation without a left operand does not take place. Only the sign and payload of NaN
-///           are unspecified.
+///           are unspecified, and under flush_subnormals whether a subnormal first result becomes zero.
 /// Cost      about 3 operations per element, whose latencies overlap; `scan` calls its body once. One pass
 ///           over x and y. Several threads on few sequences call op up to 4 times per number, and read x
 ///           once more from their caches; elements that are no numbers wait in y between the two passes.
