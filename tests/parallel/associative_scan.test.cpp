@@ -336,6 +336,17 @@ TEST_CASE("associative_scan: integers wrap around")
     CHECK(xloom::associative_scan(reduction::add, small) == xt::xtensor<std::int8_t, 1>{127, -128, -127});
 }
 
+TEST_CASE("associative_scan: strides of an empty tensor may be of any size")
+{
+    constexpr std::ptrdiff_t far = std::ptrdiff_t{1} << 62;
+    xloom::detail::sequences<1> const no_columns({{{{4, 0}, {far, 1}}}}, 0, true);
+    CHECK(no_columns.length() == 4);
+    CHECK(no_columns.count() == 0);
+    xloom::detail::sequences<1> const no_rows({{{{0, 4, 4}, {1, far, far}}}}, 0, true);
+    CHECK(no_rows.length() == 0);
+    CHECK(no_rows.count() == 16);
+}
+
 TEST_CASE("associative_scan: exclusive scans begin with the identity")
 {
     xt::xtensor<float, 1> const x = {2, 3};

@@ -31,9 +31,10 @@ public:
     sequences(std::array<strided_layout, K> const& layouts, std::size_t axis, bool reverse)
         : length_(layouts[0].dims[axis])
     {
+        bool const is_reversed = reverse && element_count(layouts[0].dims) != 0;
         for (std::size_t k = 0; k < K; ++k) {
             time_[k] = layouts[k].strides[axis];
-            if (reverse && length_ != 0) {
+            if (is_reversed) {
                 first_[k] = time_[k] * static_cast<std::ptrdiff_t>(length_ - 1);
                 time_[k] = -time_[k];
             }
@@ -85,10 +86,10 @@ private:
     {
         if (dim == 1)
             return;
-        bool continues = !dims_.empty();
-        for (std::size_t k = 0; k < K && continues; ++k)
-            continues = strides_.back()[k] == strides[k] * static_cast<std::ptrdiff_t>(dim);
-        if (continues) {
+        bool is_merged = !dims_.empty();
+        for (std::size_t k = 0; k < K && is_merged; ++k)
+            is_merged = continues(strides_.back()[k], strides[k], dim);
+        if (is_merged) {
             dims_.back() *= dim;
             strides_.back() = strides;
         } else {
