@@ -334,6 +334,11 @@ TEST_CASE("linear_attention: errors, before anything is written")
     CHECK_THROWS_WITH_AS(call(query, key, value, {.decay = heads, .sequence_lens = lengths}, options),
         "xloom::linear_attention: lengths must be in [0, T] = [0, 3], but sequence_lens[1] is 4. Correct it.",
         index_error);
+    xt::xtensor<int, 1> const three_lengths = {3, 3, 3};
+    CHECK_THROWS_WITH_AS(call(query, key, value, {.decay = heads, .sequence_lens = three_lengths}, options),
+        "xloom::linear_attention: sequence_lens must have the shape [B] = [2], but it is [3]. Give a length "
+        "for each row.",
+        shape_error);
     xt::xtensor<double, 4> const with_heads = xt::zeros<double>({2, 3, 4, 2}),
                                  kv = xt::zeros<double>({2, 3, 2, 2});
     CHECK_THROWS_WITH_AS(xloom::linear_attention(with_heads, kv, kv, {.decay = heads}, {.q_num_heads = 3}),

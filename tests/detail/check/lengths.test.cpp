@@ -74,6 +74,14 @@ TEST_CASE("check_lengths: a length for each row")
         "xloom::op: memory_seq_lens must have the shape [N] = [2], but it is [2, 1]. Give a length for each "
         "row.",
         shape_error);
+    constexpr auto of_batch = [] {
+        detail::check_lengths("xloom::op", "sequence_lens", some_lengths{{1}}, 2, "T", 3, "B");
+        return true;
+    };
+    static_assert(!is_constant<of_batch>);
+    CHECK_THROWS_WITH_AS(of_batch(),
+        "xloom::op: sequence_lens must have the shape [B] = [2], but it is [1]. Give a length for each row.",
+        shape_error);
     CHECK_THROWS_WITH_AS(scalar(),
         "xloom::op: memory_seq_lens must have the shape [N] = [1], but it is []. Give a length for each row.",
         shape_error);

@@ -27,17 +27,17 @@ fact_list describe_wrong_lengths(
     return wrong;
 }
 
-/// Checks lengths [N], each in [0, most], where ONNX has `letter` for `most`.
+/// Checks lengths [N], each in [0, most], where ONNX has `letter` for `most` and `rows` for N.
 ///
 /// Errors    shape_error: not one length for each row. index_error: a length outside [0, most].
 template <class Lengths>
 constexpr void check_lengths(std::string_view op, std::string_view operand, Lengths const& lengths,
-    std::size_t N, std::string_view letter, std::size_t most)
+    std::size_t N, std::string_view letter, std::size_t most, std::string_view rows = "N")
 {
     if (!lengths.is_given())
         return;
     if (lengths.shape() != shape{N})
-        fail<shape_error>(op, ": ", operand, " must have the shape [N] = [", N, "], but it is ",
+        fail<shape_error>(op, ": ", operand, " must have the shape [", rows, "] = [", N, "], but it is ",
             lengths.shape(), ". Give a length for each row.");
     bool are_lengths = true;
     for (std::size_t n = 0; n < N; ++n)

@@ -166,7 +166,7 @@ attention_sizes check_attention_inputs(std::string_view op, tensor_ref<Item cons
         {query.shape(), key.shape(), value.shape(), shape_if_given(in.past_state), shape_if_given(in.decay),
             shape_if_given(in.beta)},
         (std::max)(sizeof(Item), sizeof(State)));
-    check_lengths(op, "sequence_lens", in.sequence_lens, sizes.B, "T", sizes.T);
+    check_lengths(op, "sequence_lens", in.sequence_lens, sizes.B, "T", sizes.T, "B");
     return sizes;
 }
 
