@@ -30206,10 +30206,18 @@ attention_sizes check_attention_inputs(std::string_view op, tensor_ref<Item cons
     return sizes;
 }
 
+/// The element type of functions of linear attention: void for states that xloom_dispatch does not have.
+template <class Item, class State>
+using attention_item =
+    std::conditional_t<std::same_as<State, Item> ||
+                           (std::same_as<Item, float> &&
+                               (std::same_as<State, float16> || std::same_as<State, bfloat16>)),
+        Item, void>;
+
 /// The function that runs linear attention. Each output is omitted if its reference is.
 template <class Item, class State>
 struct attention_functions {
-    using item = Item;
+    using item = attention_item<Item, State>;
 
     void (*run)(attention_call<Item, State> const&, linear_attention_outputs<Item, State> const&,
         recurrent_workspace<Item>&, policy_ref const&);
@@ -30278,7 +30286,7 @@ namespace detail {
 /// The function that runs the vector-Jacobian product.
 template <class Item, class State>
 struct attention_vjp_functions {
-    using item = Item;
+    using item = attention_item<Item, State>;
     using T = compute_t<Item>;
     using call_type = attention_call<Item, State>;
     using cotangents_type = linear_attention_cotangents<Item, State>;

@@ -9,6 +9,7 @@
 #include <xloom/parallel/segment_reduce.hpp>
 #include <xloom/parallel/segment_scan.hpp>
 #include <xloom/recurrent/causal_conv.hpp>
+#include <xloom/recurrent/storage_types.hpp>
 
 #include "levels.hpp"
 
@@ -123,6 +124,22 @@ void print_attention(std::size_t V, std::size_t N)
     }
 }
 
+/// Linear attention with a state that xloom_dispatch has no functions of: it is computed as this program is
+/// built. All numbers are whole.
+void print_attention_with_float8_state()
+{
+    using tensor = xt::xtensor<float, 4>;
+    using state = xloom::float8_e4m3fn;
+    tensor const ones = xt::ones<float>({1, 3, 1, 2});
+    xloom::linear_attention_options const options{.update_rule = xloom::update_rule::linear, .scale = 1};
+    auto const out = xloom::linear_attention<state>(ones, ones, ones, {}, options);
+    print("linear_attention with a float8 state", 2, 3, out.output);
+    tensor ct_key = ones;
+    xloom::linear_attention_vjp_into<state>(
+        ones, ones, ones, {}, {.output = out.output}, {.key = ct_key}, options);
+    print("linear_attention_vjp with a float8 state", 2, 3, ct_key);
+}
+
 } // namespace
 
 void print_scans()
@@ -145,6 +162,7 @@ void print_scans()
         print_attention<float>(H, 5);
         print_attention<double>(H, 5);
     }
+    print_attention_with_float8_state();
 }
 
 } // namespace levels

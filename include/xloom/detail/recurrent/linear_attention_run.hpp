@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <concepts>
 #include <cstddef>
 #include <string_view>
 #include <type_traits>
@@ -12,6 +13,7 @@
 #include <xloom/detail/core/compiler.hpp>
 #include <xloom/detail/core/policy.hpp>
 #include <xloom/detail/core/requirement.hpp>
+#include <xloom/detail/core/small_float.hpp>
 #include <xloom/detail/core/vector_level.hpp>
 #include <xloom/detail/kernel/linear_attention.hpp>
 #include <xloom/detail/recurrent/operands.hpp>
@@ -170,10 +172,18 @@ attention_sizes check_attention_inputs(std::string_view op, tensor_ref<Item cons
     return sizes;
 }
 
+/// The element type of functions of linear attention: void for states that xloom_dispatch does not have.
+template <class Item, class State>
+using attention_item =
+    std::conditional_t<std::same_as<State, Item> ||
+                           (std::same_as<Item, float> &&
+                               (std::same_as<State, float16> || std::same_as<State, bfloat16>)),
+        Item, void>;
+
 /// The function that runs linear attention. Each output is omitted if its reference is.
 template <class Item, class State>
 struct attention_functions {
-    using item = Item;
+    using item = attention_item<Item, State>;
 
     void (*run)(attention_call<Item, State> const&, linear_attention_outputs<Item, State> const&,
         recurrent_workspace<Item>&, policy_ref const&);

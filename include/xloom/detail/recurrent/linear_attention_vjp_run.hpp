@@ -21,7 +21,7 @@ namespace detail {
 /// The function that runs the vector-Jacobian product.
 template <class Item, class State>
 struct attention_vjp_functions {
-    using item = Item;
+    using item = attention_item<Item, State>;
     using T = compute_t<Item>;
     using call_type = attention_call<Item, State>;
     using cotangents_type = linear_attention_cotangents<Item, State>;
