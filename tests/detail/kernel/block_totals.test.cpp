@@ -221,6 +221,15 @@ T around_1(std::size_t i)
 
 } // namespace
 
+TEST_CASE("has_lanes: numbers of 4 and 8 bytes")
+{
+    static_assert(!has_lanes<short> && has_lanes<int> == has_lanes<float> && !has_lanes<long double>);
+#if defined(__SIZEOF_INT128__) // an integer with GNU extensions and in libc++
+    __extension__ using wide = __int128;
+    static_assert(!has_lanes<wide>);
+#endif
+}
+
 TEST_CASE_TEMPLATE("block totals of maps", T, float, double)
 {
     using map = textbook::map<T>;

@@ -36,8 +36,9 @@ inline constexpr std::size_t lane_bytes = 0;
 
 /// True for numbers of 4 and 8 bytes if the target has vector units.
 template <class T>
-inline constexpr bool has_lanes = lane_bytes != 0 && (std::same_as<T, float> || std::same_as<T, double> ||
-                                                         (std::integral<T> && sizeof(T) >= 4));
+inline constexpr bool has_lanes =
+    lane_bytes != 0 && (std::same_as<T, float> || std::same_as<T, double> ||
+                           (std::integral<T> && (sizeof(T) == 4 || sizeof(T) == 8)));
 
 namespace detail {
 
