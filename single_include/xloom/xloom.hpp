@@ -24108,8 +24108,23 @@ To copied_as(From const& from)
     }
 }
 
-/// Adds a cotangent to one of the same shape. To what a sequence or an optional does not have, the value is
-/// appended.
+/// Calls f(a, b) for every two tensors in the same place of two values: tensors, sequences or optionals.
+template <class A, class B, class F>
+void for_each_tensor_pair([[maybe_unused]] A const& a, [[maybe_unused]] B const& b, F const& f)
+{
+    if constexpr (tensor<A> && tensor<B>) {
+        f(a, b);
+    } else if constexpr (is_sequence<A> && is_sequence<B>) {
+        for (std::size_t i = 0; i < a.size() && i < b.size(); ++i)
+            detail::for_each_tensor_pair(a[i], b[i], f);
+    } else if constexpr (is_optional<A> && is_optional<B>) {
+        if (a && b)
+            detail::for_each_tensor_pair(*a, *b, f);
+    }
+}
+
+/// Adds a cotangent to one whose tensors have the same shapes. To what a sequence or an optional does not
+/// have, the value is appended.
 template <class To, class From>
 void add_to(To& to, From const& from)
 {
@@ -34114,6 +34129,8 @@ public:
     void remake(State&) const {}
     void load(std::size_t slot, State& value) { value = values_[slot]; }
     void check_shape(std::string_view, std::size_t, State const&) const {}
+    /// Returns the initial value, which is kept if there was an iteration.
+    State const& first() const { return values_.front(); }
     /// Moves the value of one slot to an earlier one. Both keep memory for another value.
     void move(std::size_t from, std::size_t to)
     {
@@ -34722,6 +34739,22 @@ void check_loop_cotangents(std::string_view op, loop_record<State> const& record
         "states", record.state_shapes);
 }
 
+/// Requires that the tensors that a gradient holds in a sequence or an optional have the shapes of those of a
+/// value in the same places.
+///
+/// Errors    shape_error.
+template <class Gradient, class Value>
+void check_held_shapes(
+    std::string_view op, std::string_view name, std::size_t i, Gradient const& gradient, Value const& value)
+{
+    detail::for_each_tensor_pair(gradient, value, [&](auto const& actual, auto const& expected) {
+        if (!detail::have_same_shape(actual, expected))
+            fail<shape_error>(op, ": a cotangent must have the shape of its value, but ct_init[", i,
+                "] holds ", detail::describe_shape(actual), " where ", name, "[", i, "] holds ",
+                detail::describe_shape(expected), ". Give it that shape.");
+    });
+}
+
 /// Checks the gradients of a loop's operands.
 template <class State, class Params, class CtStates, class CtOutputs, class CtInit, class CtParams>
 void check_loop_gradients(std::string_view op, loop_record<State> const& record, Params const& params,
@@ -34729,6 +34762,15 @@ void check_loop_gradients(std::string_view op, loop_record<State> const& record,
 {
     check_optional_cotangents(
         op, "ct_init", detail::shapes_if_tensors(op, "ct_init", ct_init), "init", record.initial_shapes);
+    detail::for_each_leaf(ct_init, [&]<class X>(auto i, X const& gradient) {
+        if constexpr (has_sequence<X>) {
+            if (record.states.length() == 0)
+                detail::check_held_shapes(op, "ct_states", i, gradient, std::get<i>(ct_states));
+            else
+                detail::check_held_shapes(
+                    op, "init", i, gradient, std::get<i>(record.states.state_slots()).first());
+        }
+    });
     detail::check_extents(op, "params", params);
     detail::check_extents(op, "ct_params", ct_params);
     check_cotangents(op, "ct_params", detail::shapes_of(ct_params), "params", detail::shapes_of(params));
@@ -34775,11 +34817,12 @@ State run_loop_backward(std::string_view op, loop_record<State>& record, RunBody
         detail::call_body(body_vjp, std::tuple<std::int64_t>(static_cast<std::int64_t>(t)), values, params,
             ct_current.after(), detail::input_elements(ct_y), before, ct_params);
         detail::leave_all(ct_y);
-        detail::for_each_leaf(values, [&]<class X>(auto i, X const& value) {
-            if constexpr (tensor<X>)
-                if (!detail::have_same_shape(value, std::get<i>(before)))
-                    detail::fail_reshaped(op, "ct_states", i, detail::shape_of(value),
-                        detail::describe_shape(std::get<i>(before)), t);
+        detail::for_each_leaf(values, [&](auto i, auto const& value) {
+            detail::for_each_tensor_pair(value, std::get<i>(before), [&](auto const& was, auto const& is) {
+                if (!detail::have_same_shape(was, is))
+                    detail::fail_reshaped(
+                        op, "ct_states", i, detail::shape_of(was), detail::describe_shape(is), t);
+            });
         });
         guards.check_shapes(op, "ct_params", ct_params, t);
         ct_current.step();

@@ -129,6 +129,62 @@ TEST_CASE("gradients of lists and optionals are added to, and get what they do n
     CHECK(ct_last == 16);
 }
 
+TEST_CASE("a gradient in a list or an optional has the shape of its value")
+{
+    using list = std::vector<vec>;
+    auto const body = [](std::int64_t, list&, std::optional<vec>&) { return true; };
+    auto const body_vjp = [](std::int64_t, list const&, std::optional<vec> const&, list const& ct_next_values,
+                              std::optional<vec> const& ct_next_last, list& ct_values,
+                              std::optional<vec>& ct_last) {
+        ct_values = ct_next_values;
+        ct_last = ct_next_last;
+    };
+    list const values = {{1, 2}, {1, 2, 3}};
+    std::optional<vec> const last = vec{1, 2, 3};
+    loop_residuals<std::tuple<list, std::optional<vec>>> residuals;
+    auto const forward = [&](std::int64_t trips) {
+        auto states = std::tuple(values, last);
+        loop_forward_into(body, states, std::tuple(), std::tuple(), residuals, {.max_trip_count = trips});
+    };
+    auto const backward = [&](list& ct_values, std::optional<vec>& ct_last, list const& ct_states) {
+        loop_vjp_into(body, body_vjp, std::tuple(), residuals,
+            cotangents().states(ct_states, std::optional(vec{1, 1, 1})),
+            gradients().init(ct_values, ct_last));
+    };
+    list const ones = {{1, 1}, {1, 1, 1}};
+    list const zeros = {{0, 0}, {0, 0, 0}};
+    list ct_values = {{0, 0}, {0, 0}};
+    std::optional<vec> ct_last = vec{0, 0};
+    forward(1);
+    CHECK_THROWS_WITH_AS(backward(ct_values, ct_last, ones),
+        "xloom::loop_vjp_into: a cotangent must have the shape of its value, but ct_init[0] holds [2] where "
+        "init[0] holds [3]. Give it that shape.",
+        shape_error);
+    CHECK(ct_values == list{{0, 0}, {0, 0}});
+    ct_values = zeros;
+    CHECK_THROWS_WITH_AS(backward(ct_values, ct_last, ones),
+        "xloom::loop_vjp_into: a cotangent must have the shape of its value, but ct_init[1] holds [2] where "
+        "init[1] holds [3]. Give it that shape.",
+        shape_error);
+    CHECK(ct_values == zeros);
+    ct_last = vec{0, 0, 0};
+    CHECK_THROWS_WITH_AS(backward(ct_values, ct_last, {{1, 1, 1}, {1, 1, 1}}),
+        "xloom::loop_vjp_into: ct_states must keep their shapes in every iteration, but ct_states[0] was [2] "
+        "and the body made it [3] at iteration 0. Return a value of the original shape.",
+        body_error);
+    CHECK(ct_values == zeros);
+    backward(ct_values, ct_last, ones);
+    CHECK(ct_values == ones);
+    CHECK(ct_last == vec{1, 1, 1});
+
+    forward(0); // the cotangents of the final values are those of the initial ones
+    CHECK_THROWS_WITH_AS(backward(ct_values, ct_last, {{1, 1, 1}, {1, 1, 1}}),
+        "xloom::loop_vjp_into: a cotangent must have the shape of its value, but ct_init[0] holds [2] where "
+        "ct_states[0] holds [3]. Give it that shape.",
+        shape_error);
+    CHECK(ct_values == ones);
+}
+
 TEST_CASE("without cotangents of the final values they are zeros, and gradients of the initial ones optional")
 {
     auto const body = [](std::int64_t, vec& v, double w, auto& y) {

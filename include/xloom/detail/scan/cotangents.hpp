@@ -210,8 +210,23 @@ To copied_as(From const& from)
     }
 }
 
-/// Adds a cotangent to one of the same shape. To what a sequence or an optional does not have, the value is
-/// appended.
+/// Calls f(a, b) for every two tensors in the same place of two values: tensors, sequences or optionals.
+template <class A, class B, class F>
+void for_each_tensor_pair([[maybe_unused]] A const& a, [[maybe_unused]] B const& b, F const& f)
+{
+    if constexpr (tensor<A> && tensor<B>) {
+        f(a, b);
+    } else if constexpr (is_sequence<A> && is_sequence<B>) {
+        for (std::size_t i = 0; i < a.size() && i < b.size(); ++i)
+            detail::for_each_tensor_pair(a[i], b[i], f);
+    } else if constexpr (is_optional<A> && is_optional<B>) {
+        if (a && b)
+            detail::for_each_tensor_pair(*a, *b, f);
+    }
+}
+
+/// Adds a cotangent to one whose tensors have the same shapes. To what a sequence or an optional does not
+/// have, the value is appended.
 template <class To, class From>
 void add_to(To& to, From const& from)
 {

@@ -108,6 +108,8 @@ public:
     void remake(State&) const {}
     void load(std::size_t slot, State& value) { value = values_[slot]; }
     void check_shape(std::string_view, std::size_t, State const&) const {}
+    /// Returns the initial value, which is kept if there was an iteration.
+    State const& first() const { return values_.front(); }
     /// Moves the value of one slot to an earlier one. Both keep memory for another value.
     void move(std::size_t from, std::size_t to)
     {
