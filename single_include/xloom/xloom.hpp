@@ -24546,7 +24546,8 @@ template <class State, class Outputs, class CtStates, class CtOutputs>
 struct fitting_pullback {
     static consteval bool holds()
     {
-        if constexpr (!std::is_constructible_v<State, CtStates const&>)
+        if constexpr (!std::is_constructible_v<State, CtStates const&> ||
+                      leaf_count<State> != leaf_count<CtStates const>)
             static_assert(never<CtStates>, "the pullback's arguments are pullback(ct_states, ct_outputs), "
                                            "ct_states of the types of the states");
         else if constexpr (!every_leaf<may_have_an_axis, CtOutputs> ||
@@ -34583,6 +34584,26 @@ void check_scan_backward(
             numbered("ct_outputs", detail::traversals_of(ct_outputs))));
 }
 
+/// The type of a pullback's cotangent X of a state before its shape is checked. Why tensors are not of the
+/// state's type yet: a fixed shape or another rank would read past their ends.
+template <class State, class X>
+using unchecked_cotangent_t =
+    std::conditional_t<tensor<State> && (tensor<X> || lazy<X>), input_t<X>, State const>;
+
+/// Returns a pullback's cotangents of states, lazy expressions among them evaluated.
+///
+/// Errors    shape_error: the items of a lazy expression do not fit in memory.
+template <class State, class CtStates>
+auto unchecked_cotangents(CtStates const& ct_states)
+{
+    detail::check_evaluated_sizes(ct_states);
+    return []<class... States, class... Xs>(std::tuple<States&...> const*, std::tuple<Xs&...> const& values) {
+        return std::apply(
+            [](auto&... value) { return std::tuple<unchecked_cotangent_t<States, bare<Xs>>...>(value...); },
+            values);
+    }(static_cast<leaves_t<State> const*>(nullptr), detail::leaves(ct_states));
+}
+
 /// Returns the cotangents of the final states: copies of these, or zeros if there are none.
 template <class State, class CtStates>
 State final_cotangents(CtStates const& ct_states, std::vector<shape> const& state_shapes)
@@ -34920,11 +34941,12 @@ public:
         using call = loop_vjp_call<bare<decltype(body_vjp)>, state, Params, outputs, owned_t<Params>>;
         if constexpr (satisfied<fitting_pullback<state, decltype(Step::scan_outputs), CtStates, outputs>,
                           is_loop_vjp<call>, writes_by_reference<call>>()) {
-            detail::check_evaluated_sizes(ct_states);
-            operand_cotangents by{state(ct_states), detail::zero_cotangents<Params>(params)};
+            auto const of_states = detail::unchecked_cotangents<state>(ct_states);
+            auto const ct_last = detail::const_leaves(detail::leaves(of_states));
+            auto ct_params = detail::zero_cotangents<Params>(params);
             outputs const evaluated = detail::evaluated_inputs(ct_outputs);
             auto const ct_ys = detail::const_leaves(detail::leaves(evaluated));
-            detail::check_loop_cotangents(op, record, detail::leaves(by.init), ct_ys);
+            detail::check_loop_cotangents(op, record, ct_last, ct_ys);
             auto const run_body = [&](std::int64_t t, auto const& carried, auto const&) {
                 Step step = detail::call_body(
                     body_, std::tuple<std::int64_t, bool>(t, true), detail::const_leaves(carried), params);
@@ -34934,9 +34956,10 @@ public:
                     detail::assign_carried(to, value);
                 });
             };
-            by.init = detail::run_loop_backward(
-                op, record, run_body, body_vjp, params, std::move(by.init), ct_ys, detail::leaves(by.params));
-            return by;
+            auto ct_init = detail::run_loop_backward(op, record, run_body, body_vjp, params,
+                detail::final_cotangents<state>(ct_last, record.state_shapes), ct_ys,
+                detail::leaves(ct_params));
+            return {std::move(ct_init), std::move(ct_params)};
         } else {
             return {}; // a value, so that one mistake gives one error
         }
@@ -36166,14 +36189,14 @@ public:
             owned_t<Inputs>, owned_t<Params>, LeadingAxis>;
         if constexpr (satisfied<fitting_pullback<state, decltype(Step::scan_outputs), CtStates, outputs>,
                           is_scan_vjp<call>, writes_by_reference<call>>()) {
-            detail::check_evaluated_sizes(ct_states);
-            operand_cotangents by{state(ct_states), detail::zero_cotangents<Inputs>(inputs),
-                detail::zero_cotangents<Params>(params)};
+            auto const of_states = detail::unchecked_cotangents<state>(ct_states);
+            auto ct_inputs = detail::zero_cotangents<Inputs>(inputs);
+            auto ct_params = detail::zero_cotangents<Params>(params);
             outputs const evaluated = detail::evaluated_inputs(ct_outputs);
             scan_backward_operands const operands{inputs, params,
-                detail::const_leaves(detail::leaves(by.init)),
-                detail::const_leaves(detail::leaves(evaluated)), std::tuple<>(),
-                detail::leaves(by.scan_inputs), detail::leaves(by.params)};
+                detail::const_leaves(detail::leaves(of_states)),
+                detail::const_leaves(detail::leaves(evaluated)), std::tuple<>(), detail::leaves(ct_inputs),
+                detail::leaves(ct_params)};
             detail::check_scan_backward(op, record, operands, options_);
             auto const run_body = [&](auto const& states, auto const& x, auto const& parameters,
                                       auto const&) {
@@ -36181,9 +36204,9 @@ public:
                 detail::for_each_leaf(detail::leaves(step.state),
                     [&](auto i, auto& value) { detail::assign_carried(std::get<i>(states), value); });
             };
-            by.init = detail::run_scan_backward<LeadingAxis>(
-                op, record.states, run_body, body_vjp, operands, std::move(by.init), options_);
-            return by;
+            auto ct_init = detail::run_scan_backward<LeadingAxis>(op, record.states, run_body, body_vjp,
+                operands, detail::final_cotangents<state>(operands.ct_states, record.state_shapes), options_);
+            return {std::move(ct_init), std::move(ct_inputs), std::move(ct_params)};
         } else {
             return {}; // a value, so that one mistake gives one error
         }

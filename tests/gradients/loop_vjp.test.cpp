@@ -144,6 +144,36 @@ TEST_CASE("sequences and optionals are carried")
     }
 }
 
+TEST_CASE("a carried value's cotangent of another type has its shape checked before it is converted")
+{
+    using pair = xt::xtensor_fixed<double, xt::xshape<2>>;
+    auto const body = [](std::int64_t, bool, auto const& v) { return loop_step{true, 2 * v}; };
+    auto const body_vjp = [](std::int64_t, auto const&, auto const& ct_next, auto& ct_v) {
+        ct_v += 2 * ct_next;
+    };
+    auto fixed = loop_vjp(body, body_vjp, pair{1, 2}, std::tuple(), {.max_trip_count = 2});
+    CHECK_THROWS_WITH_AS(static_cast<void>(fixed.pullback(vec{1, 2, 3}, std::tuple())),
+        "xloom::loop_vjp: a cotangent must have the shape of its value, but ct_states[0] is [3] and "
+        "states[0] is [2]. Give it that shape.",
+        shape_error);
+    CHECK_THROWS_AS(static_cast<void>(fixed.pullback(vec{1}, std::tuple())), shape_error);
+    CHECK(fixed.pullback(vec{1, 2}, std::tuple()).init == pair{4, 8});
+    CHECK(fixed.pullback(2 * vec{1, 2}, std::tuple()).init == pair{8, 16});
+
+    auto of_rank_1 = loop_vjp(body, body_vjp, vec{1, 2}, std::tuple(), {.max_trip_count = 2});
+    CHECK_THROWS_WITH_AS(static_cast<void>(of_rank_1.pullback(xt::xarray<double>{{1, 2}}, std::tuple())),
+        "xloom::loop_vjp: a cotangent must have the shape of its value, but ct_states[0] is [1, 2] and "
+        "states[0] is [2]. Give it that shape.",
+        shape_error);
+    CHECK(of_rank_1.pullback(xt::xarray<double>{1, 2}, std::tuple()).init == vec{4, 8});
+
+    auto const keep = [](std::int64_t, bool, std::optional<vec> const& v) { return loop_step{true, v}; };
+    auto const keep_vjp = [](std::int64_t, std::optional<vec> const&, std::optional<vec> const& ct_next,
+                              std::optional<vec>& ct_v) { *ct_v += *ct_next; };
+    auto maybe = loop_vjp(keep, keep_vjp, std::optional(vec{1, 2}), std::tuple(), {.max_trip_count = 2});
+    CHECK(maybe.pullback(vec{1, 2}, std::tuple()).init == vec{1, 2});
+}
+
 TEST_CASE("errors")
 {
     CHECK_THROWS_WITH_AS(static_cast<void>(loop_vjp(newton, newton_vjp, 1.0, 2.0, checkpoint::sqrt())),

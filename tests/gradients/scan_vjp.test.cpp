@@ -131,6 +131,32 @@ TEST_CASE("errors of the pullback: cotangents of other shapes")
         shape_error);
 }
 
+TEST_CASE("a state's cotangent of another type has its shape checked before it is converted")
+{
+    using pair = xt::xtensor_fixed<double, xt::xshape<2>>;
+    vec const x = {1, 2};
+    auto const body = [](auto const& h, double x_t) { return scan_step{2 * h + x_t}; };
+    auto const body_vjp = [](auto const&, double, auto const& ct_next, auto& ct_h, double&) {
+        ct_h += 2 * ct_next;
+    };
+    auto fixed = scan_vjp(body, body_vjp, pair{1, 2}, x);
+    CHECK_THROWS_WITH_AS(static_cast<void>(fixed.pullback(vec{1, 2, 3}, std::tuple())),
+        "xloom::scan_vjp: a cotangent must have the shape of its value, but ct_states[0] is [3] and "
+        "states[0] is [2]. Give it that shape.",
+        shape_error);
+    CHECK_THROWS_AS(static_cast<void>(fixed.pullback(vec{1}, std::tuple())), shape_error);
+    CHECK_THROWS_AS(static_cast<void>(fixed.pullback(2 * vec{1}, std::tuple())), shape_error);
+    CHECK(fixed.pullback(vec{1, 2}, std::tuple()).init == pair{4, 8});
+    CHECK(fixed.pullback(2 * vec{1, 2}, std::tuple()).init == pair{8, 16});
+
+    auto of_rank_1 = scan_vjp(body, body_vjp, vec{1, 2}, x);
+    CHECK_THROWS_WITH_AS(static_cast<void>(of_rank_1.pullback(xt::xarray<double>{{1, 2}}, std::tuple())),
+        "xloom::scan_vjp: a cotangent must have the shape of its value, but ct_states[0] is [1, 2] and "
+        "states[0] is [2]. Give it that shape.",
+        shape_error);
+    CHECK(of_rank_1.pullback(xt::xarray<double>{1, 2}, std::tuple()).init == vec{4, 8});
+}
+
 TEST_CASE("a body that is not deterministic cannot change the shape of a state")
 {
     vec const x = {1, 2, 3, 4};

@@ -94,11 +94,12 @@ public:
         using call = loop_vjp_call<bare<decltype(body_vjp)>, state, Params, outputs, owned_t<Params>>;
         if constexpr (satisfied<fitting_pullback<state, decltype(Step::scan_outputs), CtStates, outputs>,
                           is_loop_vjp<call>, writes_by_reference<call>>()) {
-            detail::check_evaluated_sizes(ct_states);
-            operand_cotangents by{state(ct_states), detail::zero_cotangents<Params>(params)};
+            auto const of_states = detail::unchecked_cotangents<state>(ct_states);
+            auto const ct_last = detail::const_leaves(detail::leaves(of_states));
+            auto ct_params = detail::zero_cotangents<Params>(params);
             outputs const evaluated = detail::evaluated_inputs(ct_outputs);
             auto const ct_ys = detail::const_leaves(detail::leaves(evaluated));
-            detail::check_loop_cotangents(op, record, detail::leaves(by.init), ct_ys);
+            detail::check_loop_cotangents(op, record, ct_last, ct_ys);
             auto const run_body = [&](std::int64_t t, auto const& carried, auto const&) {
                 Step step = detail::call_body(
                     body_, std::tuple<std::int64_t, bool>(t, true), detail::const_leaves(carried), params);
@@ -108,9 +109,10 @@ public:
                     detail::assign_carried(to, value);
                 });
             };
-            by.init = detail::run_loop_backward(
-                op, record, run_body, body_vjp, params, std::move(by.init), ct_ys, detail::leaves(by.params));
-            return by;
+            auto ct_init = detail::run_loop_backward(op, record, run_body, body_vjp, params,
+                detail::final_cotangents<state>(ct_last, record.state_shapes), ct_ys,
+                detail::leaves(ct_params));
+            return {std::move(ct_init), std::move(ct_params)};
         } else {
             return {}; // a value, so that one mistake gives one error
         }

@@ -170,14 +170,14 @@ public:
             owned_t<Inputs>, owned_t<Params>, LeadingAxis>;
         if constexpr (satisfied<fitting_pullback<state, decltype(Step::scan_outputs), CtStates, outputs>,
                           is_scan_vjp<call>, writes_by_reference<call>>()) {
-            detail::check_evaluated_sizes(ct_states);
-            operand_cotangents by{state(ct_states), detail::zero_cotangents<Inputs>(inputs),
-                detail::zero_cotangents<Params>(params)};
+            auto const of_states = detail::unchecked_cotangents<state>(ct_states);
+            auto ct_inputs = detail::zero_cotangents<Inputs>(inputs);
+            auto ct_params = detail::zero_cotangents<Params>(params);
             outputs const evaluated = detail::evaluated_inputs(ct_outputs);
             scan_backward_operands const operands{inputs, params,
-                detail::const_leaves(detail::leaves(by.init)),
-                detail::const_leaves(detail::leaves(evaluated)), std::tuple<>(),
-                detail::leaves(by.scan_inputs), detail::leaves(by.params)};
+                detail::const_leaves(detail::leaves(of_states)),
+                detail::const_leaves(detail::leaves(evaluated)), std::tuple<>(), detail::leaves(ct_inputs),
+                detail::leaves(ct_params)};
             detail::check_scan_backward(op, record, operands, options_);
             auto const run_body = [&](auto const& states, auto const& x, auto const& parameters,
                                       auto const&) {
@@ -185,9 +185,9 @@ public:
                 detail::for_each_leaf(detail::leaves(step.state),
                     [&](auto i, auto& value) { detail::assign_carried(std::get<i>(states), value); });
             };
-            by.init = detail::run_scan_backward<LeadingAxis>(
-                op, record.states, run_body, body_vjp, operands, std::move(by.init), options_);
-            return by;
+            auto ct_init = detail::run_scan_backward<LeadingAxis>(op, record.states, run_body, body_vjp,
+                operands, detail::final_cotangents<state>(operands.ct_states, record.state_shapes), options_);
+            return {std::move(ct_init), std::move(ct_inputs), std::move(ct_params)};
         } else {
             return {}; // a value, so that one mistake gives one error
         }

@@ -116,6 +116,26 @@ void check_scan_backward(
             numbered("ct_outputs", detail::traversals_of(ct_outputs))));
 }
 
+/// The type of a pullback's cotangent X of a state before its shape is checked. Why tensors are not of the
+/// state's type yet: a fixed shape or another rank would read past their ends.
+template <class State, class X>
+using unchecked_cotangent_t =
+    std::conditional_t<tensor<State> && (tensor<X> || lazy<X>), input_t<X>, State const>;
+
+/// Returns a pullback's cotangents of states, lazy expressions among them evaluated.
+///
+/// Errors    shape_error: the items of a lazy expression do not fit in memory.
+template <class State, class CtStates>
+auto unchecked_cotangents(CtStates const& ct_states)
+{
+    detail::check_evaluated_sizes(ct_states);
+    return []<class... States, class... Xs>(std::tuple<States&...> const*, std::tuple<Xs&...> const& values) {
+        return std::apply(
+            [](auto&... value) { return std::tuple<unchecked_cotangent_t<States, bare<Xs>>...>(value...); },
+            values);
+    }(static_cast<leaves_t<State> const*>(nullptr), detail::leaves(ct_states));
+}
+
 /// Returns the cotangents of the final states: copies of these, or zeros if there are none.
 template <class State, class CtStates>
 State final_cotangents(CtStates const& ct_states, std::vector<shape> const& state_shapes)

@@ -221,7 +221,8 @@ template <class State, class Outputs, class CtStates, class CtOutputs>
 struct fitting_pullback {
     static consteval bool holds()
     {
-        if constexpr (!std::is_constructible_v<State, CtStates const&>)
+        if constexpr (!std::is_constructible_v<State, CtStates const&> ||
+                      leaf_count<State> != leaf_count<CtStates const>)
             static_assert(never<CtStates>, "the pullback's arguments are pullback(ct_states, ct_outputs), "
                                            "ct_states of the types of the states");
         else if constexpr (!every_leaf<may_have_an_axis, CtOutputs> ||
