@@ -34043,6 +34043,14 @@ auto linear_recurrence_vjp(
 
 namespace xloom::inline XLOOM_ABI::detail {
 
+/// Throws body_error for a state to which an iteration that was run again gave another shape.
+[[noreturn]] inline void fail_repeated(
+    std::string_view op, std::size_t i, shape const& was, std::string_view is)
+{
+    fail<body_error>(op, ": a body that runs an iteration again must do the same, but states[", i, "] was ",
+        was, " and the body made it ", is, ". Return a value of the original shape.");
+}
+
 /// Slots for values of a state whose shape does not change: the items of all values in one block.
 template <class State>
 class packed_slots {
@@ -34097,9 +34105,7 @@ public:
     void check_shape(std::string_view op, std::size_t i, State const& value) const
     {
         if (!detail::is_shaped_like(value, shape_))
-            fail<body_error>(op, ": a body that runs an iteration again must do the same, but states[", i,
-                "] was ", shape_, " and the body made it ", detail::describe_shape(value),
-                ". Return a value of the original shape.");
+            fail_repeated(op, i, shape_, detail::describe_shape(value));
     }
 
     /// Moves the value of one slot to an earlier one.
@@ -36201,8 +36207,12 @@ public:
             auto const run_body = [&](auto const& states, auto const& x, auto const& parameters,
                                       auto const&) {
                 Step step = detail::call_body(body_, detail::const_leaves(states), x, parameters);
-                detail::for_each_leaf(detail::leaves(step.state),
-                    [&](auto i, auto& value) { detail::assign_carried(std::get<i>(states), value); });
+                detail::for_each_leaf(detail::leaves(step.state), [&](auto i, auto& value) {
+                    auto& state = std::get<i>(states);
+                    if (!detail::have_same_shape(state, value))
+                        fail_repeated(op, i, detail::shape_of(state), detail::describe_shape(value));
+                    detail::assign_carried(state, value);
+                });
             };
             auto ct_init = detail::run_scan_backward<LeadingAxis>(op, record.states, run_body, body_vjp,
                 operands, detail::final_cotangents<state>(operands.ct_states, record.state_shapes), options_);

@@ -171,6 +171,22 @@ TEST_CASE("a body that is not deterministic cannot change the shape of a state")
         body_error);
 }
 
+TEST_CASE("a repeated iteration cannot change the shape of a state of a fixed shape")
+{
+    using pair = xt::xtensor_fixed<double, xt::xshape<2>>;
+    vec const x = {1, 2, 3, 4};
+    int runs = 0;
+    auto const body = [&](pair const& h, double) {
+        return scan_step{++runs > 4 ? xt::xarray<double>{1, 2, 3} : xt::xarray<double>(h)};
+    };
+    auto const body_vjp = [](pair const&, double, pair const&, pair&, double&) {};
+    auto result = scan_vjp(body, body_vjp, pair{0, 0}, x, std::tuple(), checkpoint::binomial(1));
+    CHECK_THROWS_WITH_AS(static_cast<void>(result.pullback(vec{0, 0}, std::tuple())),
+        "xloom::scan_vjp: a body that runs an iteration again must do the same, but states[0] was [2] and "
+        "the body made it [3]. Return a value of the original shape.",
+        body_error);
+}
+
 TEST_CASE("after a body failed in an iteration that is run again, the residuals can be used again")
 {
     vec const x = {1, 2, 3, 4};

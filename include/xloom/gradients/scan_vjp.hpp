@@ -182,8 +182,12 @@ public:
             auto const run_body = [&](auto const& states, auto const& x, auto const& parameters,
                                       auto const&) {
                 Step step = detail::call_body(body_, detail::const_leaves(states), x, parameters);
-                detail::for_each_leaf(detail::leaves(step.state),
-                    [&](auto i, auto& value) { detail::assign_carried(std::get<i>(states), value); });
+                detail::for_each_leaf(detail::leaves(step.state), [&](auto i, auto& value) {
+                    auto& to = std::get<i>(states);
+                    if (!detail::have_same_shape(to, value))
+                        fail_repeated(op, i, detail::shape_of(to), detail::describe_shape(value));
+                    detail::assign_carried(to, value);
+                });
             };
             auto ct_init = detail::run_scan_backward<LeadingAxis>(op, record.states, run_body, body_vjp,
                 operands, detail::final_cotangents<state>(operands.ct_states, record.state_shapes), options_);

@@ -21,6 +21,14 @@
 
 namespace xloom::inline XLOOM_ABI::detail {
 
+/// Throws body_error for a state to which an iteration that was run again gave another shape.
+[[noreturn]] inline void fail_repeated(
+    std::string_view op, std::size_t i, shape const& was, std::string_view is)
+{
+    fail<body_error>(op, ": a body that runs an iteration again must do the same, but states[", i, "] was ",
+        was, " and the body made it ", is, ". Return a value of the original shape.");
+}
+
 /// Slots for values of a state whose shape does not change: the items of all values in one block.
 template <class State>
 class packed_slots {
@@ -75,9 +83,7 @@ public:
     void check_shape(std::string_view op, std::size_t i, State const& value) const
     {
         if (!detail::is_shaped_like(value, shape_))
-            fail<body_error>(op, ": a body that runs an iteration again must do the same, but states[", i,
-                "] was ", shape_, " and the body made it ", detail::describe_shape(value),
-                ". Return a value of the original shape.");
+            fail_repeated(op, i, shape_, detail::describe_shape(value));
     }
 
     /// Moves the value of one slot to an earlier one.
