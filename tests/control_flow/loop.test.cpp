@@ -274,4 +274,23 @@ TEST_CASE("the value of an optional is replaced by one in another container")
     CHECK(!emptied.final_state);
 }
 
+TEST_CASE("the value of an optional is replaced by an expression or a variable")
+{
+    using values = xt::xtensor<double, 1>;
+    std::optional<values> const given = values{1, 2};
+    auto const doubled = loop(
+        [](std::int64_t, bool, auto const& v) {
+            return loop_step{true, 2 * *v};
+        },
+        given, {.max_trip_count = 3});
+    CHECK(doubled.final_state == values{8, 16});
+    auto const longer = loop(
+        [](std::int64_t i, bool, auto const& v) {
+            values const next = v ? values(xt::ones<double>({i + 1})) : values{5};
+            return loop_step{true, next};
+        },
+        std::optional<values>(), {.max_trip_count = 3});
+    CHECK(longer.final_state == values{1, 1, 1});
+}
+
 } // namespace loop_test

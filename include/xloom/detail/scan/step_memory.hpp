@@ -27,14 +27,16 @@ class step_value_memory<step_value<Container>> {
         xt::uvector<item, std::allocator<item>>>;
 
 public:
-    /// Offers memory for a value of the state's shape.
+    /// Offers memory for a value of the state's shape. An optional has none.
     template <class State>
-    void offer_state(State const& state, auto* step)
+    void offer_state([[maybe_unused]] State const& state, [[maybe_unused]] auto* step)
     {
-        std::size_t count = 1;
-        for (auto const dim : enable_tensor<State>::shape(state))
-            count *= static_cast<std::size_t>(dim);
-        offer_own(count, step);
+        if constexpr (tensor<State>) {
+            std::size_t count = 1;
+            for (auto const dim : enable_tensor<State>::shape(state))
+                count *= static_cast<std::size_t>(dim);
+            offer_own(count, step);
+        }
     }
 
     /// Offers the memory of the writer's next element, if items are contiguous there.
