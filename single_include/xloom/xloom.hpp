@@ -24138,7 +24138,10 @@ void add_to(To& to, From const& from)
     } else if constexpr (is_sequence<To>) {
         std::size_t const common = (std::min)(to.size(), from.size());
         for (std::size_t i = 0; i < common; ++i)
-            detail::add_to(to[i], from[i]);
+            if constexpr (std::is_same_v<typename To::value_type, bool>)
+                to[i] = to[i] || from[i];
+            else
+                detail::add_to(to[i], from[i]);
         to.insert(to.end(), from.begin() + static_cast<std::ptrdiff_t>(common), from.end());
     } else if constexpr (is_optional<To>) {
         if (to && from)
@@ -34131,15 +34134,15 @@ public:
     void save(std::size_t slot, Value const& value)
     {
         if (slot == values_.size())
-            values_.push_back(detail::to_owned(value));
+            values_.push_back({detail::to_owned(value)});
         else
-            detail::assign_carried(values_[slot], value);
+            detail::assign_carried(values_[slot].value, value);
     }
     void remake(State&) const {}
-    void load(std::size_t slot, State& value) { value = values_[slot]; }
+    void load(std::size_t slot, State& value) { value = values_[slot].value; }
     void check_shape(std::string_view, std::size_t, State const&) const {}
     /// Returns the initial value, which is kept if there was an iteration.
-    State const& first() const { return values_.front(); }
+    State const& first() const { return values_.front().value; }
     /// Moves the value of one slot to an earlier one. Both keep memory for another value.
     void move(std::size_t from, std::size_t to)
     {
@@ -34148,7 +34151,10 @@ public:
     }
 
 private:
-    std::vector<State> values_{};
+    struct held_value { // a std::vector<bool> would have no references to its values
+        State value;
+    };
+    std::vector<held_value> values_{};
 };
 
 template <template <class> class Slots, class Leaves>
@@ -36210,10 +36216,10 @@ public:
                                       auto const&) {
                 Step step = detail::call_body(body_, detail::const_leaves(states), x, parameters);
                 detail::for_each_leaf(detail::leaves(step.state), [&](auto i, auto& value) {
-                    auto& state = std::get<i>(states);
-                    if (!detail::have_same_shape(state, value))
-                        fail_repeated(op, i, detail::shape_of(state), detail::describe_shape(value));
-                    detail::assign_carried(state, value);
+                    auto& to = std::get<i>(states);
+                    if (!detail::have_same_shape(to, value))
+                        fail_repeated(op, i, detail::shape_of(to), detail::describe_shape(value));
+                    detail::assign_carried(to, value);
                 });
             };
             auto ct_init = detail::run_scan_backward<LeadingAxis>(op, record.states, run_body, body_vjp,

@@ -174,6 +174,22 @@ TEST_CASE("a carried value's cotangent of another type has its shape checked bef
     CHECK(maybe.pullback(vec{1, 2}, std::tuple()).init == vec{1, 2});
 }
 
+TEST_CASE("a carried value of type bool")
+{
+    auto const body = [](std::int64_t, bool, double v, bool is_even) {
+        return loop_step{true, std::tuple(is_even ? 2 * v : 3 * v, !is_even)};
+    };
+    auto const body_vjp = [](std::int64_t, double, bool is_even, double ct_next, bool, double& ct_v, bool&) {
+        ct_v += ct_next * (is_even ? 2 : 3);
+    };
+    for (checkpoint const& checkpoints : without_length) {
+        auto result =
+            loop_vjp(body, body_vjp, std::tuple(1.0, true), std::tuple(), {.max_trip_count = 3}, checkpoints);
+        CHECK(result.final_state == std::tuple(12.0, false));
+        CHECK(result.pullback(std::tuple(1.0, false), std::tuple()).init == std::tuple(12.0, false));
+    }
+}
+
 TEST_CASE("errors")
 {
     CHECK_THROWS_WITH_AS(static_cast<void>(loop_vjp(newton, newton_vjp, 1.0, 2.0, checkpoint::sqrt())),

@@ -185,6 +185,41 @@ TEST_CASE("a gradient in a list or an optional has the shape of its value")
     CHECK(ct_values == ones);
 }
 
+TEST_CASE("carried values of type bool have cotangents of type bool")
+{
+    using flags = std::vector<bool>;
+    auto const body = [](std::int64_t, double& v, bool& is_even, std::optional<flags>& seen) {
+        v *= is_even ? 2 : 3;
+        is_even = !is_even;
+        seen->push_back(is_even);
+        return true;
+    };
+    auto const body_vjp = [](std::int64_t, double, bool is_even, std::optional<flags> const&, double ct_next,
+                              bool ct_next_even, std::optional<flags> const& ct_next_seen, double& ct_v,
+                              bool& ct_even, std::optional<flags>& ct_seen) {
+        ct_v += ct_next * (is_even ? 2 : 3);
+        ct_even = ct_next_even;
+        for (std::size_t i = 0; i < ct_seen->size(); ++i)
+            (*ct_seen)[i] = (*ct_next_seen)[i];
+    };
+    for (checkpoint const& checkpoints : {checkpoint::all(), checkpoint::online(2)}) {
+        loop_residuals<std::tuple<double, bool, std::optional<flags>>> residuals(checkpoints);
+        double v = 1, ct_v = 0;
+        bool is_even = true, ct_even = false;
+        std::optional<flags> seen = flags{true, true, true}, ct_seen = flags{true, false, false};
+        loop_forward_into(
+            body, std::tie(v, is_even, seen), std::tuple(), std::tuple(), residuals, {.max_trip_count = 3});
+        CHECK(v == 12);
+        CHECK(seen == flags{true, true, true, false, true, false});
+        loop_vjp_into(body, body_vjp, std::tuple(), residuals,
+            cotangents().states(1.0, true, std::optional(flags{false, true, false, true, true, true})),
+            gradients().init(ct_v, ct_even, ct_seen));
+        CHECK(ct_v == 12);
+        CHECK(ct_even);
+        CHECK(ct_seen == flags{true, true, false});
+    }
+}
+
 TEST_CASE("without cotangents of the final values they are zeros, and gradients of the initial ones optional")
 {
     auto const body = [](std::int64_t, vec& v, double w, auto& y) {

@@ -238,7 +238,10 @@ void add_to(To& to, From const& from)
     } else if constexpr (is_sequence<To>) {
         std::size_t const common = (std::min)(to.size(), from.size());
         for (std::size_t i = 0; i < common; ++i)
-            detail::add_to(to[i], from[i]);
+            if constexpr (std::is_same_v<typename To::value_type, bool>)
+                to[i] = to[i] || from[i];
+            else
+                detail::add_to(to[i], from[i]);
         to.insert(to.end(), from.begin() + static_cast<std::ptrdiff_t>(common), from.end());
     } else if constexpr (is_optional<To>) {
         if (to && from)

@@ -107,15 +107,15 @@ public:
     void save(std::size_t slot, Value const& value)
     {
         if (slot == values_.size())
-            values_.push_back(detail::to_owned(value));
+            values_.push_back({detail::to_owned(value)});
         else
-            detail::assign_carried(values_[slot], value);
+            detail::assign_carried(values_[slot].value, value);
     }
     void remake(State&) const {}
-    void load(std::size_t slot, State& value) { value = values_[slot]; }
+    void load(std::size_t slot, State& value) { value = values_[slot].value; }
     void check_shape(std::string_view, std::size_t, State const&) const {}
     /// Returns the initial value, which is kept if there was an iteration.
-    State const& first() const { return values_.front(); }
+    State const& first() const { return values_.front().value; }
     /// Moves the value of one slot to an earlier one. Both keep memory for another value.
     void move(std::size_t from, std::size_t to)
     {
@@ -124,7 +124,10 @@ public:
     }
 
 private:
-    std::vector<State> values_{};
+    struct held_value { // a std::vector<bool> would have no references to its values
+        State value;
+    };
+    std::vector<held_value> values_{};
 };
 
 template <template <class> class Slots, class Leaves>
