@@ -34584,7 +34584,8 @@ void check_scan_backward(
     check_optional_cotangents(op, "ct_states", detail::shapes_of(ct_states), "states", record.state_shapes);
     auto const ct_output_shapes = detail::shapes_of(ct_outputs);
     check_cotangents(op, "ct_outputs", ct_output_shapes, "scan_outputs", record.output_shapes);
-    check_scan_outputs(op, ct_output_shapes, length, options, words_of_ct_outputs);
+    if (length != 0) // an empty output of a dynamic rank is [0], whatever its axis
+        check_scan_outputs(op, ct_output_shapes, length, options, words_of_ct_outputs);
     check_optional_cotangents(op, "ct_init", detail::shapes_of(ct_init), "states", record.state_shapes);
     check_cotangents(op, "ct_scan_inputs", detail::shapes_of(ct_inputs), "scan_inputs", input_shapes);
     check_cotangents(op, "ct_params", detail::shapes_of(ct_params), "params", detail::shapes_of(params));
@@ -34667,6 +34668,8 @@ State run_scan_backward(std::string_view op, Kept& kept, RunBody const& run_body
     if constexpr (!LeadingAxis)
         detail::check_fixed_backward_axes<std::tuple<Xs...>, std::tuple<Ys...>, std::tuple<CtXs...>>(
             op, options);
+    if (kept.length() == 0)
+        return ct_states;
     kernel::iterations const all = kernel::all_iterations(kept.length());
     auto const input_traversals =
         detail::traversals_in_time(operands.inputs, options.scan_input_axes, options.scan_input_directions);

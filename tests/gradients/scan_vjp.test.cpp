@@ -100,6 +100,21 @@ TEST_CASE("axes and directions")
     CHECK(ct_h == vec{8, 80});
 }
 
+TEST_CASE("no iteration, with an output of a dynamic rank along another axis than the first")
+{
+    auto const body = [](double h, double) { return scan_step{h, xt::xarray<double>{1, 2}}; };
+    auto const body_vjp = [](double, double, double, auto const&, double&, double&) {
+        FAIL_CHECK("the VJP ran");
+    };
+    auto result = scan_vjp(
+        body, body_vjp, 1.0, vec::from_shape({0}), std::tuple(), scan_options{.scan_output_axes = {1}});
+    auto const ct = result.pullback(3.0, xt::xarray<double>::from_shape({0}));
+    CHECK(ct.init == 3);
+    CHECK(ct.scan_inputs.size() == 0);
+    CHECK_THROWS_AS(
+        static_cast<void>(result.pullback(3.0, xt::xarray<double>::from_shape({2, 0}))), shape_error);
+}
+
 TEST_CASE("errors of the forward pass are those of scan")
 {
     vec const x = {1, 2}, y = {1, 2, 3};
