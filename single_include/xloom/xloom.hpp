@@ -12499,8 +12499,8 @@ private:
     cursor<X> start(item<X>* first, Traversal const& along, write_back when) const
     {
         kernel::time_axis const rows(along.memory.layout, 0, 1, false);
-        return {
-            first, kernel::time_axis(rows.element, 0, rows_.longest(), along.reverse), rows_.longest(), when};
+        std::size_t const length = rows_.size() == 0 ? 0 : rows_.longest(); // `first` may be a null pointer
+        return {first, kernel::time_axis(rows.element, 0, length, along.reverse), length, when};
     }
 
     batch_rows const& rows_;

@@ -77,6 +77,11 @@ TEST_CASE("nothing to do: no rows, no steps, all lengths 0")
     CHECK(no_rows.final_state.shape() == std::array<std::size_t, 2>{0, 2});
     CHECK(no_rows.scan_outputs.shape(0) == 0);
 
+    auto const none = xt::xtensor<float, 3>::from_shape({0, 2, 3});
+    auto const strided = scan_batched(running_sum, xt::xtensor<float, 2>::from_shape({0, 2}),
+        xt::transpose(none, {0, 2, 1}), std::nullopt, {.scan_input_directions = {direction::reverse}});
+    CHECK(strided.final_state.shape() == std::array<std::size_t, 2>{0, 2});
+
     xt::xtensor<float, 2> const h = {{1, 2}, {3, 4}};
     auto const no_steps = scan_batched(running_sum, h, xt::xtensor<float, 3>::from_shape({2, 0, 2}));
     CHECK(no_steps.final_state == h);
