@@ -34212,7 +34212,7 @@ public:
     /// advance(states, begin, end) must run the iterations begin .. end - 1 on the states. Afterwards only
     /// the initial states are kept.
     template <class Advance, class Pull>
-    void reverse(Advance const& advance, Pull const& pull)
+    void reverse(std::string_view op, Advance const& advance, Pull const& pull)
     {
         std::size_t loaded = none; // the iteration before which the states in current_ are
         for (std::size_t end = length_; end != 0;) {
@@ -34229,11 +34229,11 @@ public:
                     --kept_;
             } else if (kept_ == capacity_ || end - begin == 2) {
                 --end;
-                run_again(advance, begin, end);
+                run_again(op, advance, begin, end);
                 pull(end, std::as_const(current));
             } else {
                 loaded = begin + binomial_advance(end - begin, capacity_ - kept_ + 1);
-                run_again(advance, begin, loaded);
+                run_again(op, advance, begin, loaded);
                 save(loaded, detail::leaves(current));
             }
         }
@@ -34242,11 +34242,11 @@ public:
 private:
     /// Runs the iterations begin .. end - 1 on the states in current_.
     template <class Advance>
-    void run_again(Advance const& advance, std::size_t begin, std::size_t end)
+    void run_again(std::string_view op, Advance const& advance, std::size_t begin, std::size_t end)
     {
         is_current_usable_ = false; // until nothing has thrown
         advance(*current_, begin, end);
-        check_shapes();
+        check_shapes(op);
         is_current_usable_ = true;
     }
 
@@ -34327,10 +34327,10 @@ private:
         ++kept_;
     }
 
-    void check_shapes() const
+    void check_shapes(std::string_view op) const
     {
         detail::for_each_leaf(slots_, [&](auto i, auto const& each) {
-            each.check_shape(op_, i, std::get<i>(detail::leaves(*current_)));
+            each.check_shape(op, i, std::get<i>(detail::leaves(*current_)));
         });
     }
 
@@ -34723,7 +34723,7 @@ State run_scan_backward(std::string_view op, Kept& kept, RunBody const& run_body
         detail::fail_if_own(op, "scan_outputs", discarded.cursors(), found, iteration);
         detail::fail_if_value(op, "ct_params", operands.ct_params, found, iteration);
     };
-    detail::run_bodies(fail, [&] { kept.reverse(advance, pull); });
+    detail::run_bodies(fail, [&] { kept.reverse(op, advance, pull); });
     return ct_current.result();
 }
 
@@ -34869,7 +34869,7 @@ State run_loop_backward(std::string_view op, loop_record<State>& record, RunBody
         detail::fail_if_own(op, "scan_outputs", discarded.cursors(), found, iteration);
         detail::fail_if_value(op, "ct_params", ct_params, found, iteration);
     };
-    detail::run_bodies(fail, [&] { record.states.reverse(advance, pull); });
+    detail::run_bodies(fail, [&] { record.states.reverse(op, advance, pull); });
     return ct_current.result();
 }
 

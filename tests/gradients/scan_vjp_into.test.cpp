@@ -318,6 +318,26 @@ TEST_CASE("an exception of a body propagates, and the residuals serve the next c
     }
 }
 
+TEST_CASE("scan_vjp_into names itself where a repeated iteration changes the shape of a state")
+{
+    using vec = xt::xtensor<double, 1>;
+    vec const x = {1, 2, 3, 4};
+    vec h = {0, 0}, ct_x = {0, 0, 0, 0};
+    int runs = 0;
+    auto const body = [&](vec& state, double) {
+        if (++runs > 4)
+            state = vec{1, 2, 3};
+    };
+    auto const body_vjp = [](vec const&, double, vec const&, vec&, double&) {};
+    scan_residuals<vec> residuals(checkpoint::binomial(1));
+    scan_forward_into(body, h, x, std::tuple(), std::tuple(), residuals);
+    CHECK_THROWS_WITH_AS(scan_vjp_into(body, body_vjp, x, std::tuple(), residuals,
+                             cotangents().states(vec{0, 0}), gradients().scan_inputs(ct_x)),
+        "xloom::scan_vjp_into: a body that runs an iteration again must do the same, but states[0] was [2] "
+        "and the body made it [3]. Return a value of the original shape.",
+        body_error);
+}
+
 TEST_CASE("errors of scan_vjp_into, before anything is written")
 {
     using vec = xt::xtensor<double, 1>;

@@ -185,7 +185,7 @@ public:
     /// advance(states, begin, end) must run the iterations begin .. end - 1 on the states. Afterwards only
     /// the initial states are kept.
     template <class Advance, class Pull>
-    void reverse(Advance const& advance, Pull const& pull)
+    void reverse(std::string_view op, Advance const& advance, Pull const& pull)
     {
         std::size_t loaded = none; // the iteration before which the states in current_ are
         for (std::size_t end = length_; end != 0;) {
@@ -202,11 +202,11 @@ public:
                     --kept_;
             } else if (kept_ == capacity_ || end - begin == 2) {
                 --end;
-                run_again(advance, begin, end);
+                run_again(op, advance, begin, end);
                 pull(end, std::as_const(current));
             } else {
                 loaded = begin + binomial_advance(end - begin, capacity_ - kept_ + 1);
-                run_again(advance, begin, loaded);
+                run_again(op, advance, begin, loaded);
                 save(loaded, detail::leaves(current));
             }
         }
@@ -215,11 +215,11 @@ public:
 private:
     /// Runs the iterations begin .. end - 1 on the states in current_.
     template <class Advance>
-    void run_again(Advance const& advance, std::size_t begin, std::size_t end)
+    void run_again(std::string_view op, Advance const& advance, std::size_t begin, std::size_t end)
     {
         is_current_usable_ = false; // until nothing has thrown
         advance(*current_, begin, end);
-        check_shapes();
+        check_shapes(op);
         is_current_usable_ = true;
     }
 
@@ -300,10 +300,10 @@ private:
         ++kept_;
     }
 
-    void check_shapes() const
+    void check_shapes(std::string_view op) const
     {
         detail::for_each_leaf(slots_, [&](auto i, auto const& each) {
-            each.check_shape(op_, i, std::get<i>(detail::leaves(*current_)));
+            each.check_shape(op, i, std::get<i>(detail::leaves(*current_)));
         });
     }
 

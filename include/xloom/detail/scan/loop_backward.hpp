@@ -150,7 +150,7 @@ State run_loop_backward(std::string_view op, loop_record<State>& record, RunBody
         detail::fail_if_own(op, "scan_outputs", discarded.cursors(), found, iteration);
         detail::fail_if_value(op, "ct_params", ct_params, found, iteration);
     };
-    detail::run_bodies(fail, [&] { record.states.reverse(advance, pull); });
+    detail::run_bodies(fail, [&] { record.states.reverse(op, advance, pull); });
     return ct_current.result();
 }
 

@@ -241,7 +241,7 @@ State run_scan_backward(std::string_view op, Kept& kept, RunBody const& run_body
         detail::fail_if_own(op, "scan_outputs", discarded.cursors(), found, iteration);
         detail::fail_if_value(op, "ct_params", operands.ct_params, found, iteration);
     };
-    detail::run_bodies(fail, [&] { kept.reverse(advance, pull); });
+    detail::run_bodies(fail, [&] { kept.reverse(op, advance, pull); });
     return ct_current.result();
 }
 
