@@ -28885,6 +28885,7 @@ public:
     Result run_forward()
     {
         auto const operands = detail::const_leaves(detail::leaves(operands_));
+        detail::check_extents(op, "operands", operands);
         Result result = cond_ ? Result(detail::call_body(then_branch_, operands))
                               : Result(detail::call_body(else_branch_, operands));
         detail::check_extents(op, "result", detail::leaves(result));
@@ -34935,6 +34936,7 @@ public:
     {
         auto const params = detail::const_leaves(detail::leaves(params_));
         loop_record<state>& record = detail::record_of(residuals_);
+        detail::check_extents(op, "params", params);
         detail::start_loop(op, record, detail::leaves(init), limit_of(op, options), options);
         constexpr std::size_t states = leaf_count<state>;
         auto recorded = detail::recording<2, states, 2 + states>(record, body_, params);
@@ -36177,6 +36179,7 @@ public:
         auto const params = detail::const_leaves(detail::leaves(params_));
         auto& record = detail::record_of(residuals_);
         detail::check_extents(op, "scan_inputs", inputs);
+        detail::check_extents(op, "params", params);
         record.states.start(op,
             check_scan(op, detail::shapes_of(inputs), leaf_count<decltype(Step::scan_outputs)>, options_),
             true);

@@ -11,6 +11,9 @@
 #include <xloom/control_flow/loop.hpp>
 #include <xloom/control_flow/scan.hpp>
 #include <xloom/control_flow/scan_batched.hpp>
+#include <xloom/gradients/if_vjp.hpp>
+#include <xloom/gradients/loop_vjp.hpp>
+#include <xloom/gradients/scan_vjp.hpp>
 #include <xloom/indexing/gather_nd.hpp>
 #include <xloom/indexing/scatter_nd.hpp>
 #include <xloom/infer/indexing.hpp>
@@ -116,6 +119,26 @@ TEST_CASE("loop, loop_into and if_ name the operand that has more axes than max_
     CHECK_TOO_DEEP(if_(
                        x > 0, [] { return 1; }, [] { return 2; }),
         "if_", "cond");
+}
+
+TEST_CASE("scan_vjp, loop_vjp and if_vjp name the operand that has more axes than max_rank")
+{
+    xt::xarray<float> const w = deep();
+    xt::xtensor<float, 1> const x = {1, 2};
+    CHECK_TOO_DEEP(scan_vjp([](float h, float, float, auto const&) { return scan_step{h}; },
+                       [](float, float, float, auto const&, float, float&, float&, float&, auto&) {}, 0.0f, x,
+                       std::tuple(1.0f, w)),
+        "scan_vjp", "params[1]");
+    CHECK_TOO_DEEP(
+        loop_vjp(
+            [](std::int64_t, bool, float v, auto const&) {
+                return loop_step{true, v};
+            },
+            [](std::int64_t, float, auto const&, float, float&, auto&) {}, 0.0f, w, {.max_trip_count = 1}),
+        "loop_vjp", "params[0]");
+    auto const branch = [](auto const&) { return 1.0f; };
+    auto const branch_vjp = [](auto const&, float, auto&) {};
+    CHECK_TOO_DEEP(if_vjp(true, branch, branch_vjp, branch, branch_vjp, w), "if_vjp", "operands[0]");
 }
 
 TEST_CASE("scatter_nd and gather_nd name the operand that has more axes than max_rank")

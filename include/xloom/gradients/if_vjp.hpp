@@ -92,6 +92,7 @@ public:
     Result run_forward()
     {
         auto const operands = detail::const_leaves(detail::leaves(operands_));
+        detail::check_extents(op, "operands", operands);
         Result result = cond_ ? Result(detail::call_body(then_branch_, operands))
                               : Result(detail::call_body(else_branch_, operands));
         detail::check_extents(op, "result", detail::leaves(result));

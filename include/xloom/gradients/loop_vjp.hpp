@@ -71,6 +71,7 @@ public:
     {
         auto const params = detail::const_leaves(detail::leaves(params_));
         loop_record<state>& record = detail::record_of(residuals_);
+        detail::check_extents(op, "params", params);
         detail::start_loop(op, record, detail::leaves(init), limit_of(op, options), options);
         constexpr std::size_t states = leaf_count<state>;
         auto recorded = detail::recording<2, states, 2 + states>(record, body_, params);

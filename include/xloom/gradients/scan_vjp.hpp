@@ -141,6 +141,7 @@ public:
         auto const params = detail::const_leaves(detail::leaves(params_));
         auto& record = detail::record_of(residuals_);
         detail::check_extents(op, "scan_inputs", inputs);
+        detail::check_extents(op, "params", params);
         record.states.start(op,
             check_scan(op, detail::shapes_of(inputs), leaf_count<decltype(Step::scan_outputs)>, options_),
             true);
