@@ -3,6 +3,8 @@
 #include <doctest/doctest.h>
 
 #include <optional>
+#include <span>
+#include <vector>
 
 #include <xloom/control_flow/loop.hpp>
 
@@ -175,6 +177,32 @@ TEST_CASE("loop_into refuses outputs and states in the memory of what a sequence
     CHECK(sequence[1] == vector{4, 5, 6});
     auto const no_trip = [](auto const&...) { return false; };
     CHECK(loop_into(no_trip, std::tie(maybe, sequence), std::tuple{}, {.max_trip_count = 3}).trip_count == 1);
+}
+
+TEST_CASE("loop_into refuses views of the same memory in sequences and optionals")
+{
+    std::vector<float> m = {1, 2, 3};
+    std::optional<std::span<float>> a(m), b(std::span<float>(m).subspan(2)), c(std::span<float>(m).first(2));
+    auto const trip = [](auto const&...) { return false; };
+    auto const run = [&](auto&... states) {
+        return loop_into(trip, std::tie(states...), std::tuple{}, {.max_trip_count = 1}).trip_count;
+    };
+    CHECK_THROWS_WITH_AS(loop_into(never, std::tie(a, b), std::tuple{}, {.max_trip_count = 1}),
+        "xloom::loop_into: an operand that is written must have memory of its own, but states[0] "
+        "overlaps states[1]. Copy one of the two.",
+        overlap_error);
+    CHECK(run(b, c) == 1);
+    std::vector<std::span<float>> both = {*b, *c}, one_twice = {*b, *b};
+    CHECK(run(both) == 1);
+    CHECK_THROWS_AS(run(both, a), overlap_error);
+    CHECK_THROWS_AS(run(one_twice), overlap_error);
+    std::optional<std::span<float const>> read(m), read_again(m), none;
+    CHECK(run(read, read_again) == 1); // nothing is written there
+    CHECK(run(a, none) == 1);
+    CHECK_THROWS_AS(run(a, read), overlap_error);
+    std::vector<vector> owners = {vector{1, 2, 3}};
+    std::optional<std::span<float>> borrowed(std::span<float>(owners[0].data(), 1));
+    CHECK_THROWS_AS(run(owners, borrowed), overlap_error);
 }
 
 } // namespace errors_loop_into_test

@@ -3,8 +3,10 @@
 
 #include <array>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <xloom/detail/check/overlap.hpp>
@@ -111,6 +113,15 @@ std::array<traversal, sizeof...(Xs)> traversals_of(std::tuple<Xs...> const& oper
         operands);
 }
 
+/// True if the operand is neither const nor a view of const memory.
+template <class X>
+struct is_writable : std::bool_constant<!std::is_const_v<X>> {};
+template <tensor X>
+struct is_writable<X>
+    : std::bool_constant<!std::is_const_v<X> &&
+                         !std::is_const_v<std::remove_pointer_t<decltype(enable_tensor<bare<X>>::data(
+                             std::declval<X&>()))>>> {};
+
 /// Calls f(tensor) for the tensors in a sequence or an optional.
 template <class X, class F>
 void for_each_held_tensor([[maybe_unused]] X const& value, [[maybe_unused]] F const& f)
@@ -123,6 +134,42 @@ void for_each_held_tensor([[maybe_unused]] X const& value, [[maybe_unused]] F co
     } else if constexpr (is_sequence<X>) {
         for (auto const& each : value)
             detail::for_each_held_tensor(each, f);
+    }
+}
+
+/// True for a tensor that does not own its items, and for a sequence or an optional of such tensors.
+template <class X>
+inline constexpr bool holds_views = tensor_view<X>;
+template <class X, class Allocator>
+inline constexpr bool holds_views<std::vector<X, Allocator>> =
+    !tensor<std::vector<X, Allocator>> && holds_views<X>;
+template <class X>
+inline constexpr bool holds_views<std::optional<X>> = holds_views<X>;
+
+/// Requires that the tensors that sequences and optionals among written values hold share no memory with each
+/// other, unless both are views of const memory. Requires ranks of at most max_rank.
+///
+/// Errors    overlap_error
+/// Cost      nothing without views; with views a comparison for every pair.
+template <class... Xs>
+void check_held_views(std::string_view op, std::string_view name, std::tuple<Xs...> const& values)
+{
+    if constexpr ((holds_views<bare<Xs>> || ...)) {
+        std::vector<std::pair<std::size_t, traversal>> writable, constant;
+        detail::for_each_leaf(values, [&]<class X>(auto i, X const& value) {
+            if constexpr (has_sequence<X>)
+                detail::for_each_held_tensor(value, [&]<class Item>(Item const& item) {
+                    auto& memory = is_writable<Item>::value ? writable : constant;
+                    memory.emplace_back(i, traversal{detail::memory_of(item)});
+                });
+        });
+        auto const named = [&](auto const& memory, std::string_view may_be) {
+            std::vector<operand_memory> all;
+            for (auto const& [i, along] : memory)
+                all.emplace_back(name, i, along, may_be);
+            return all;
+        };
+        check_written(op, named(writable, "no other tensor"), named(constant, name));
     }
 }
 
@@ -151,16 +198,9 @@ void check_held_tensors(std::string_view op, std::string_view name, std::tuple<X
                 }
             });
     });
+    if constexpr (AreWritten)
+        detail::check_held_views(op, name, values);
 }
-
-/// True if the operand is neither const nor a view of const memory.
-template <class X>
-struct is_writable : std::bool_constant<!std::is_const_v<X>> {};
-template <tensor X>
-struct is_writable<X>
-    : std::bool_constant<!std::is_const_v<X> &&
-                         !std::is_const_v<std::remove_pointer_t<decltype(enable_tensor<bare<X>>::data(
-                             std::declval<X&>()))>>> {};
 
 /// True if no value of an argument is a temporary that owns its items: lvalues, std::tie, views of variables
 /// by value.
