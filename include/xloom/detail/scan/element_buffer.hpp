@@ -168,7 +168,8 @@ public:
     element_buffer(T* data, kernel::time_axis const& time, std::size_t length, write_back when,
         buffer_allocator<T> const& allocator)
         : time_(time),
-          place_(data + time.first),
+          data_(data),
+          place_(time.first),
           length_(length),
           left_(length),
           extent_(buffer_extent_of<T>(time, when == write_back::blocks)),
@@ -191,7 +192,8 @@ public:
     {
         if (filled_ != 0)
             write_back_filled();
-        place_ = data + time_.first + static_cast<std::ptrdiff_t>(t) * time_.stride;
+        data_ = data;
+        place_ = time_.first + static_cast<std::ptrdiff_t>(t) * time_.stride;
         left_ = length_ - t;
     }
 
@@ -224,7 +226,7 @@ private:
     /// destructor does not try again.
     T* take_place()
     {
-        T* const place = place_;
+        T* const place = data_ + place_;
         place_ += time_.stride * static_cast<std::ptrdiff_t>(filled_);
         filled_ = 0;
         return place;
@@ -234,14 +236,15 @@ private:
     {
         std::size_t const count = (std::min)(extent_.capacity, left_);
         if (count < extent_.capacity)
-            time_.pack_copy(count, extent_.spacing)(place_, items_.data());
+            time_.pack_copy(count, extent_.spacing)(data_ + place_, items_.data());
         else
-            (*gather_)(place_, items_.data());
+            (*gather_)(data_ + place_, items_.data());
         left_ -= count;
     }
 
     kernel::time_axis time_;
-    T* place_;
+    T* data_;
+    std::ptrdiff_t place_; ///< of the buffer's first element; after the last one it may be no item's
     std::size_t length_;
     std::size_t left_; ///< elements of the tensor that are not in the buffer yet
     buffer_extent extent_;
@@ -258,9 +261,9 @@ public:
     element_buffer(T const* data, kernel::time_axis const& time, std::size_t length, write_back,
         buffer_allocator<T> const& allocator)
         : time_(time),
-          first_(data + time.first),
+          data_(data),
           length_(length),
-          next_(first_),
+          next_(time.first),
           left_(length),
           extent_(buffer_extent_of<T>(time, true)),
           items_(extent_.capacity * extent_.spacing, allocator),
@@ -270,7 +273,7 @@ public:
     /// Makes element t the next one.
     void seek(std::size_t t)
     {
-        next_ = first_ + static_cast<std::ptrdiff_t>(t) * time_.stride;
+        next_ = time_.first + static_cast<std::ptrdiff_t>(t) * time_.stride;
         left_ = length_ - t;
         position_ = filled_ = 0;
     }
@@ -278,7 +281,7 @@ public:
     /// Makes element t of the operand at `data` the next one.
     void move_to(T const* data, std::size_t t)
     {
-        first_ = data + time_.first;
+        data_ = data;
         seek(t);
     }
 
@@ -297,17 +300,17 @@ private:
         position_ = 0;
         filled_ = (std::min)(extent_.capacity, left_);
         if (filled_ < extent_.capacity)
-            time_.pack_copy(filled_, extent_.spacing)(next_, items_.data());
+            time_.pack_copy(filled_, extent_.spacing)(data_ + next_, items_.data());
         else
-            gather_(next_, items_.data());
+            gather_(data_ + next_, items_.data());
         left_ -= filled_;
         next_ += time_.stride * static_cast<std::ptrdiff_t>(filled_);
     }
 
     kernel::time_axis time_;
-    T const* first_;
+    T const* data_;
     std::size_t length_;
-    T const* next_;
+    std::ptrdiff_t next_; ///< the place of the next element; after the last one it may be no item's
     std::size_t left_;
     buffer_extent extent_;
     xt::uvector<T, buffer_allocator<T>> items_;
