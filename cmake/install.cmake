@@ -13,7 +13,7 @@ install(EXPORT xloomTargets NAMESPACE xloom:: DESTINATION ${package_dir})
 configure_file(${CMAKE_CURRENT_LIST_DIR}/xloomConfig.cmake.in ${PROJECT_BINARY_DIR}/xloomConfig.cmake @ONLY)
 # Before 1.0 a minor version may break what the one before it promised.
 set(architecture ARCH_INDEPENDENT)
-if(XLOOM_BUILD_DISPATCH OR XLOOM_BUILD_TOOLS)
+if(XLOOM_BUILD_DISPATCH) # the tools run on any machine that builds for another one
   set(architecture "")
 endif()
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/xloomConfigVersion.cmake COMPATIBILITY SameMinorVersion ${architecture})

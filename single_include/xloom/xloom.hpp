@@ -33394,9 +33394,9 @@ V identity_for(std::string_view name, Op const& op, identity_use use)
         return detail::identity_of<V>(op);
     else if constexpr (kernel::has_lane_form<Op>)
         fail<option_error>(name, ": ", use.reason,
-            ", but that of this reduction is not known for the elements. Pass xloom::monoid{op, identity}, "
+            ", but that of this reduction is not known for the elements. Pass xloom::monoid{op, identity}; "
             "in "
-            "place of a cumulative sum or product to associative_scan.");
+            "place of a cumulative sum or product, call associative_scan with it.");
     else
         fail<option_error>(name, ": ", use.reason,
             ", but that of a callable is not known. Pass xloom::monoid{op, identity}.");

@@ -207,8 +207,8 @@ TEST_CASE("cumulative_sum: elements without a zero")
     CHECK(static_cast<float>(sums(2)) == 4);
     CHECK_THROWS_WITH_AS(xloom::cumulative_sum(powers, {.exclusive = true}),
         "xloom::cumulative_sum: an exclusive scan begins with the identity of its operator, but that of this "
-        "reduction is not known for the elements. Pass xloom::monoid{op, identity}, in place of a cumulative "
-        "sum or product to associative_scan.",
+        "reduction is not known for the elements. Pass xloom::monoid{op, identity}; in place of a cumulative "
+        "sum or product, call associative_scan with it.",
         xloom::option_error);
     auto const after_four =
         xloom::associative_scan(xloom::monoid{xloom::reduce_add, scale(4.0f)}, powers, {.exclusive = true});

@@ -217,8 +217,8 @@ TEST_CASE("segment_reduce: arrays, whose zero is not known")
     CHECK(sum(0)[1] == 6);
     CHECK_THROWS_WITH_AS(xloom::segment_reduce(reduction::add, x, splits_tensor{0, 2, 2}),
         "xloom::segment_reduce: an empty segment has the identity of its operator, but that of this "
-        "reduction is not known for the elements. Pass xloom::monoid{op, identity}, in place of a cumulative "
-        "sum or product to associative_scan.",
+        "reduction is not known for the elements. Pass xloom::monoid{op, identity}; in place of a cumulative "
+        "sum or product, call associative_scan with it.",
         xloom::option_error);
     auto const with_zero =
         xloom::segment_reduce(xloom::monoid{xloom::reduce_add, array{0, 0}}, x, splits_tensor{0, 2, 2});
