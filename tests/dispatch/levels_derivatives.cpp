@@ -48,7 +48,7 @@ void print_projected_lstm(std::size_t H, std::size_t N)
     xloom::lstm_forward_into(
         X, xloom::lstm_weights<T>(constants), {.initial_h = ct_Y_h}, {.Y_h = Y_h}, residuals, workspace);
     xloom::lstm_vjp_into(X, xloom::lstm_weights<T>(constants, {}, xloom::for_training), residuals,
-        {.Y_h = ct_Y_h}, {.X = ct_X, .R = ct_R, .projection = ct_P, .initial_h = ct_h}, workspace);
+        {.Y_h = ct_Y_h}, {.X = ct_X, .R = ct_R, .initial_h = ct_h, .projection = ct_P}, workspace);
     for (auto const* const result : {&Y_h, &ct_X, &ct_R, &ct_P, &ct_h})
         print("lstm_backward of a projection", H, N, *result);
 }
