@@ -16,6 +16,7 @@
 #include <xloom/recurrent/rnn.hpp>
 #include <xloom/recurrent/stack.hpp>
 
+#include "check_assignment.hpp"
 #include "counting_new.hpp"
 
 namespace allocation_recurrent_test {
@@ -331,17 +332,7 @@ TEST_CASE("residuals: an assignment that runs out of memory leaves them as they 
     lstm_residuals<float> target = forward(few);
     lstm_residuals<float> const other = forward(many);
     matrices const expected = backward(target);
-    bool is_assigned = false;
-    for (std::size_t granted = 0; !is_assigned; ++granted) {
-        try {
-            refusal const after(granted);
-            target = other;
-            is_assigned = true;
-        } catch (std::bad_alloc const&) {}
-        if (!is_assigned)
-            CHECK(backward(target) == expected);
-        CHECK(granted < 100);
-    }
+    check_assignment(target, other, [&](auto& residuals) { return backward(residuals) == expected; });
     CHECK_THROWS_AS(static_cast<void>(backward(target)), shape_error);
 }
 
