@@ -108,7 +108,7 @@ struct backward_runner {
         Residuals const& residuals, recurrent_workspace<Item>& workspace, policy_ref const& policy)
     {
         std::size_t const products =
-            o.batch.T * o.batch.N * detail::backward_parameters_of(weights, 0).products();
+            detail::products_of(o.batch, detail::backward_parameters_of(weights, 0).products());
         std::size_t const parts = detail::parts_for(policy, products, tuning::products_per_thread);
         kernel::arena<T> size;
         backward_runner const counting(

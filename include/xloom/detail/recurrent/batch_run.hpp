@@ -158,13 +158,20 @@ struct batch_operands {
     }
 };
 
+/// Returns the multiply-adds of a batch from those of a step of a row, or the largest std::size_t if there are
+/// more.
+inline std::size_t products_of(batch_sizes const& batch, std::size_t products_of_step) noexcept
+{
+    return saturated_product(saturated_product(batch.T, batch.N), products_of_step);
+}
+
 /// Returns the number of groups into which the rows of each direction are partitioned.
 template <class Policy>
 std::size_t row_groups(Policy const& policy, recurrent_widths const& widths, batch_sizes const& batch,
-    std::size_t products_per_step)
+    std::size_t products_of_step)
 {
-    std::size_t const parts = detail::parts_for(
-        policy, batch.T * batch.N * widths.D * products_per_step, tuning::products_per_thread);
+    std::size_t const products = detail::products_of(batch, saturated_product(widths.D, products_of_step)),
+                      parts = detail::parts_for(policy, products, tuning::products_per_thread);
     return std::clamp<std::size_t>(ceil_div(parts, widths.D), 1, std::max<std::size_t>(batch.N, 1));
 }
 

@@ -125,9 +125,9 @@ private:
                     return 1;
             products += detail::parameters_of(layers_[l], 0).products();
         }
-        std::size_t const threads =
-            (std::min)(detail::parts_for(policy, batch_.T * batch_.N * products, tuning::products_per_thread),
-                layers_.size());
+        std::size_t const threads = (std::min)(
+            detail::parts_for(policy, detail::products_of(batch_, products), tuning::products_per_thread),
+            layers_.size());
         bool const is_short = batch_.T < tuning::min_blocks_per_layer * steps_of(0);
         return is_short || threads <= row_groups(policy, layers_[0].sizes(), batch_, products) ? 1 : threads;
     }
@@ -157,7 +157,7 @@ private:
     std::size_t steps_of(std::size_t l) const
     {
         std::size_t const N = std::max<std::size_t>(batch_.N, 1),
-                          products = N * detail::parameters_of(layers_[l], 0).products();
+                          products = saturated_product(N, detail::parameters_of(layers_[l], 0).products());
         return (std::max)({batch_.T / tuning::blocks_per_layer, tuning::products_per_share / products,
             ceil_div(tuning::min_rows_per_product, N)});
     }
