@@ -190,6 +190,18 @@ TEST_CASE("linear_attention_vjp_into: floats and storage floats, rounded in the 
     }
 }
 
+// v - S^T k is 1, which beta multiplies. Sums of bfloat16 would end at 256, whose successor is 258.
+TEST_CASE("linear_attention_vjp_into: the gradient of a beta that heads share is rounded once")
+{
+    using storage = xloom::bfloat16;
+    xt::xtensor<storage, 4> const heads({1, 1, 300, 1}, storage(1));
+    xt::xtensor<storage, 3> const beta({1, 1, 1}, storage(1));
+    xt::xtensor<storage, 3> ct_beta({1, 1, 1}, storage(0));
+    xloom::linear_attention_vjp_into(heads, heads, heads, {.beta = beta}, {.output = heads},
+        {.beta = ct_beta}, {.update_rule = update_rule::delta, .scale = 1});
+    CHECK(static_cast<float>(ct_beta(0, 0, 0)) == 300);
+}
+
 TEST_CASE("linear_attention_vjp_into: omitted cotangents and gradients")
 {
     attention_dims const dims{1, 5, 2, 2, 3, 4};

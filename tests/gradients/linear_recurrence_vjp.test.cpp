@@ -131,6 +131,15 @@ TEST_CASE("linear_recurrence_vjp: a number as h0, no steps, errors")
     CHECK_THROWS_AS(xloom::linear_recurrence_vjp(a, b, 5.0, h, vector{1}), xloom::shape_error);
 }
 
+// Sums of bfloat16 would end at 256, whose successor is 258.
+TEST_CASE("linear_recurrence_vjp: the gradient of a number as h0 is added up in float")
+{
+    using storage = xloom::bfloat16;
+    xt::xtensor<storage, 2> const ones({1, 10'000}, storage(1)), zeros({1, 10'000}, storage(0));
+    auto const h = xloom::linear_recurrence(ones, zeros, storage(1));
+    CHECK(static_cast<float>(xloom::linear_recurrence_vjp(ones, zeros, storage(1), h, ones).ct_h0) == 9984);
+}
+
 TEST_CASE("linear_recurrence_vjp_into: gradients that are omitted, a first state of rank 0")
 {
     matrix const a = made_up(5, 3, 1), b = made_up(5, 3, 2), ct = made_up(5, 3, 3);

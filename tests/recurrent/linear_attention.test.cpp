@@ -270,6 +270,26 @@ TEST_CASE("linear_attention: states that decay end at 0")
     CHECK(std::all_of(state.begin(), state.end(), [&](float each) { return each <= limit; }));
 }
 
+TEST_CASE("linear_attention: sizes that std::size_t cannot count")
+{
+    constexpr std::size_t bits = std::numeric_limits<std::size_t>::digits, one = 1;
+    std::size_t const queries = one << (bits / 2 + 8), keys = one << (bits / 2 + 4);
+    using packed_type = xt::xtensor<float, 3>;
+    packed_type const query = packed_type::from_shape({0, 1, queries}),
+                      key = packed_type::from_shape({0, 1, keys}),
+                      value = packed_type::from_shape({0, 1, one << (bits - 4)});
+    xloom::linear_attention_options const options{.q_num_heads = static_cast<std::int64_t>(queries),
+        .kv_num_heads = static_cast<std::int64_t>(keys),
+        .update_rule = update_rule::linear};
+    CHECK_THROWS_AS(xloom::linear_attention(query, key, value, {}, options), xloom::shape_error);
+
+    std::size_t const most = (std::numeric_limits<std::size_t>::max)();
+    xloom::kernel::arena<float> size;
+    xloom::kernel::attention_tokens<float> const tokens(
+        1, most / (xloom::kernel::batch_size<float> + 1), 32, size);
+    CHECK(size.used() == most);
+}
+
 TEST_CASE("linear_attention: errors, before anything is written")
 {
     using xloom::index_error, xloom::option_error, xloom::overlap_error, xloom::shape_error;

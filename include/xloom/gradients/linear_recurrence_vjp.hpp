@@ -150,10 +150,12 @@ struct recurrence_vjp {
             detail::copy_operand(slopes, ct_h0);
             return detail::multiply_operand(ct_h0, detail::slice_of_axis(read_ct(), axis, first_step()));
         }
-        T sum{};
-        detail::for_each_pair(slopes, cotangents,
-            [&](T const& slope, T const& each) { sum = kernel::product_plus(slope, each, sum); });
-        *ct_h0.first = sum;
+        using C = compute_t<T>;
+        C sum{};
+        detail::for_each_pair(slopes, cotangents, [&](T const& slope, T const& each) {
+            sum = kernel::product_plus(static_cast<C>(slope), static_cast<C>(each), sum);
+        });
+        *ct_h0.first = static_cast<T>(sum);
     }
 
     /// Adds ct to a gradient.

@@ -170,7 +170,8 @@ constexpr attention_sizes check_linear_attention(std::string_view op, linear_att
     shape const heads{sizes.B, sizes.T, sizes.Hkv};
     detail::check_either(op, "decay", of.decay, heads, "[B, T, Hkv]", keys, key_symbol);
     detail::check_either(op, "beta", of.beta, heads, "[B, T, Hkv]", {sizes.B, sizes.T, 1}, "[B, T, 1]");
-    for (shape const& dims : {sizes.tokens(sizes.Hq, sizes.keys), sizes.output(), sizes.state()})
+    for (shape const& dims : {shape{sizes.B, sizes.T, sizes.Hq, sizes.keys},
+             shape{sizes.B, sizes.T, sizes.Hq, sizes.values}, sizes.state()})
         if (!has_strides(dims, item_bytes))
             fail<shape_error>(op, ": operands and results must fit in memory, but ", sizes.describe(),
                 ". Choose smaller sizes.");

@@ -97,7 +97,12 @@ public:
 private:
     static constexpr std::size_t step = batch_size<T>;
 
-    std::size_t stride() const { return (3 + queries_) * width_ + whole_batches<T>(queries_ + 1); }
+    std::size_t stride() const
+    {
+        using xloom::detail::saturated_product, xloom::detail::saturated_sum;
+        return saturated_sum(
+            saturated_product(saturated_sum(3, queries_), width_), whole_batches<T>(queries_ + 1));
+    }
 
     template <class Item>
     static void read_decay(item_rows<Item> const& from, std::size_t t, std::size_t count, T* to)

@@ -158,8 +158,8 @@ struct batch_operands {
     }
 };
 
-/// Returns the multiply-adds of a batch from those of a step of a row, or the largest std::size_t if there are
-/// more.
+/// Returns the multiply-adds of a batch from those of a step of a row; if there are more, the largest
+/// std::size_t.
 inline std::size_t products_of(batch_sizes const& batch, std::size_t products_of_step) noexcept
 {
     return saturated_product(saturated_product(batch.T, batch.N), products_of_step);

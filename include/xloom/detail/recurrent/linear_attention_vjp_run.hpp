@@ -83,13 +83,15 @@ private:
     /// Adds to the gradient of beta: of a beta that heads share, the sums over heads in order.
     static void add_betas(call_type const& call, T const* ct_betas, gradients_type const& to)
     {
-        attention_sizes const& sizes = call.sizes;
-        bool const is_shared = to.beta.shape()[2] == 1;
-        for (std::size_t i = 0; i < call.heads(); ++i) {
-            auto const ct_beta = call.head_of(to.beta, i / sizes.Hkv, is_shared ? 0 : i % sizes.Hkv, 1);
-            for (std::size_t t = 0; t < call.tokens(i / sizes.Hkv); ++t)
-                *ct_beta.at(t, 0) =
-                    static_cast<Item>(static_cast<T>(*ct_beta.at(t, 0)) + ct_betas[i * sizes.T + t]);
+        std::size_t const heads = call.sizes.Hkv, betas = to.beta.shape()[2], heads_per_beta = heads / betas;
+        for (std::size_t i = 0; i < call.sizes.B * betas; ++i) {
+            auto const ct_beta = call.head_of(to.beta, i / betas, i % betas, 1);
+            for (std::size_t t = 0; t < call.tokens(i / betas); ++t) {
+                T sum = static_cast<T>(*ct_beta.at(t, 0));
+                for (std::size_t head = 0; head < heads_per_beta; ++head)
+                    sum += ct_betas[(i * heads_per_beta + head) * call.sizes.T + t];
+                *ct_beta.at(t, 0) = static_cast<Item>(sum);
+            }
         }
     }
 };
