@@ -36,26 +36,25 @@ void check_conv_vjp(std::string_view op, conv_call<Item> const& call,
     conv_sizes const& sizes = call.sizes;
     std::array const given{
         named("ct_output", cotangents.output), named("ct_present_state", cotangents.present_state)};
-    std::array const written{named("ct_input", gradients.input), named("ct_weight", gradients.weight),
-        named("ct_bias", gradients.bias), named("ct_past_state", gradients.past_state)};
     check_ranks(op, given);
-    check_ranks(op, written);
     shape const channels = sizes.channels(), state = sizes.state(), weight = sizes.weight(), bias{sizes.C};
+    auto const describe = [&] { return sizes.describe(); };
     check_shapes(op,
         std::array{
             shape_requirement{
                 "ct_output", symbolic_conv_channels, channels, shape_if_given(cotangents.output)},
             shape_requirement{
                 "ct_present_state", symbolic_conv_state, state, shape_if_given(cotangents.present_state)},
-            shape_requirement{"ct_input", symbolic_conv_channels, channels, shape_if_given(gradients.input)},
-            shape_requirement{
-                "ct_weight", sizes.symbolic_weight_shape(), weight, shape_if_given(gradients.weight)},
-            shape_requirement{"ct_bias", "[C]", bias, shape_if_given(gradients.bias)},
-            shape_requirement{
-                "ct_past_state", symbolic_conv_state, state, shape_if_given(gradients.past_state)},
         },
-        [&] { return sizes.describe(); });
-    check_written(op, written, all_operands(given, named_conv_inputs(call.input, call.weight, call.in)));
+        describe);
+    check_outputs<Item>(op, describe,
+        std::array{
+            output_requirement<Item>{"ct_input", symbolic_conv_channels, channels, gradients.input},
+            output_requirement<Item>{"ct_weight", sizes.symbolic_weight_shape(), weight, gradients.weight},
+            output_requirement<Item>{"ct_bias", "[C]", bias, gradients.bias},
+            output_requirement<Item>{"ct_past_state", symbolic_conv_state, state, gradients.past_state},
+        },
+        all_operands(given, named_conv_inputs(call.input, call.weight, call.in)));
 }
 
 } // namespace detail

@@ -236,6 +236,8 @@ void causal_conv(conv_tile<T> const& tile, conv_inputs<Item> const& in, conv_out
         steps = (std::min)(tile.capacity(), in.steps - begin);
         copy_matrix(in.input.from_row(begin).from_column(first), padded.from_row(history), steps, count);
         item_rows<Item> const output = out.output.from_row(begin).from_column(first);
+        if (output.first == nullptr)
+            continue;
         item_rows<T> sums = padded;
         if constexpr (std::is_same_v<Item, T>)
             if (tile.can_store(output))
@@ -243,7 +245,7 @@ void causal_conv(conv_tile<T> const& tile, conv_inputs<Item> const& in, conv_out
         tile.convolve(weight, bias, sums, steps);
         if (in.silu)
             tile.template activate<Item>(sums, steps);
-        if (output.first != nullptr && sums.first == padded.first)
+        if (sums.first == padded.first)
             copy_matrix(sums, output, steps, count);
     }
     if (out.present_state.first != nullptr)

@@ -68,6 +68,8 @@ public:
                 multiply_by_slopes(c);
             add_to_sums(c);
         });
+        if (of.input.first == nullptr && of.past_state.first == nullptr)
+            return;
         copy_or_clear(item_rows<T const>(), padded, steps_, count_);
         copy_or_clear(of.present_state.from_column(first), padded.from_row(steps_), history_, count_);
         kernel::for_each_batch<T>(count_, [&](std::size_t c) { add_to_padded(c); });

@@ -101,9 +101,10 @@ private:
     /// Few steps have too few lanes.
     static kernel::conv_tiling tiling_of(conv_call<Item> const& call)
     {
-        std::size_t const L = call.sizes.L;
-        return {L >= kernel::batch_size<T> && call.input.stride(2) == 1 && call.input.stride(1) != 1,
-            (std::max)(L, std::size_t{1}), (std::max)(call.sizes.C, std::size_t{1})};
+        std::size_t const L = call.sizes.L, C = call.sizes.C;
+        bool const has_steps_in_lanes =
+            L >= kernel::batch_size<T> && call.input.stride(2) == 1 && (call.input.stride(1) != 1 || C == 1);
+        return {has_steps_in_lanes, (std::max)(L, std::size_t{1}), (std::max)(C, std::size_t{1})};
     }
 
     static void convolve(conv_call<Item> const& call, tensor_ref<Item> const& output,

@@ -51,12 +51,11 @@ public:
         size.take(units, sums_items_);
         size.take(parts, scratch_size.used());
         sums_ = numbers_of(workspace, size.used());
+        for_each_unit(policy, parts, units, sums_ + units * sums_items_, scratch_size.used(),
+            [&](std::size_t unit, kernel::arena<T> const& memory) {
+                run_group(unit / groups_, unit % groups_, memory);
+            });
         flush_subnormals const flushing;
-        policy.for_each(parts, [&](std::size_t part) {
-            T* const scratch = sums_ + units * sums_items_ + part * scratch_size.used();
-            for (auto [unit, end] = range_of_part(part, parts, units); unit < end; ++unit)
-                run_group(unit / groups_, unit % groups_, scratch);
-        });
         add_groups();
         add_sequences();
     }
@@ -79,7 +78,7 @@ private:
         return std::pair(block, kernel::selective_record<T>(sizes_.T, sizes_.S, memory));
     }
 
-    void run_group(std::size_t n, std::size_t group, T* scratch) const
+    void run_group(std::size_t n, std::size_t group, kernel::arena<T> const& scratch) const
     {
         auto const rows = [&](auto const& from) { return rows_of_sequence(from, sizes_, n); };
         kernel::selective_inputs<Item> const in = call_.sequence(n);
@@ -92,7 +91,7 @@ private:
         std::size_t const begin = group * group_width, end = (std::min)(begin + group_width, sizes_.K);
         for (std::size_t first = begin; first < end; first += channels::width) {
             std::size_t const count = (std::min)(channels::width, end - first);
-            kernel::arena<T> memory(scratch);
+            kernel::arena<T> memory = scratch;
             auto const [block, record] = take_scratch(in, first, count, memory);
             kernel::selective_backward<Item>(block, count, of, record)(sums, first - begin);
         }
