@@ -18163,13 +18163,20 @@ struct batch_operands {
     }
 };
 
+/// Returns the multiply-adds of a batch from those of a step of a row; if there are more, the largest
+/// std::size_t.
+inline std::size_t products_of(batch_sizes const& batch, std::size_t products_of_step) noexcept
+{
+    return saturated_product(saturated_product(batch.T, batch.N), products_of_step);
+}
+
 /// Returns the number of groups into which the rows of each direction are partitioned.
 template <class Policy>
 std::size_t row_groups(Policy const& policy, recurrent_widths const& widths, batch_sizes const& batch,
-    std::size_t products_per_step)
+    std::size_t products_of_step)
 {
-    std::size_t const parts = detail::parts_for(
-        policy, batch.T * batch.N * widths.D * products_per_step, tuning::products_per_thread);
+    std::size_t const products = detail::products_of(batch, saturated_product(widths.D, products_of_step)),
+                      parts = detail::parts_for(policy, products, tuning::products_per_thread);
     return std::clamp<std::size_t>(ceil_div(parts, widths.D), 1, std::max<std::size_t>(batch.N, 1));
 }
 
@@ -21888,7 +21895,7 @@ struct backward_runner {
         Residuals const& residuals, recurrent_workspace<Item>& workspace, policy_ref const& policy)
     {
         std::size_t const products =
-            o.batch.T * o.batch.N * detail::backward_parameters_of(weights, 0).products();
+            detail::products_of(o.batch, detail::backward_parameters_of(weights, 0).products());
         std::size_t const parts = detail::parts_for(policy, products, tuning::products_per_thread);
         kernel::arena<T> size;
         backward_runner const counting(
@@ -23268,6 +23275,8 @@ void causal_conv(conv_tile<T> const& tile, conv_inputs<Item> const& in, conv_out
         steps = (std::min)(tile.capacity(), in.steps - begin);
         copy_matrix(in.input.from_row(begin).from_column(first), padded.from_row(history), steps, count);
         item_rows<Item> const output = out.output.from_row(begin).from_column(first);
+        if (output.first == nullptr)
+            continue;
         item_rows<T> sums = padded;
         if constexpr (std::is_same_v<Item, T>)
             if (tile.can_store(output))
@@ -23275,7 +23284,7 @@ void causal_conv(conv_tile<T> const& tile, conv_inputs<Item> const& in, conv_out
         tile.convolve(weight, bias, sums, steps);
         if (in.silu)
             tile.template activate<Item>(sums, steps);
-        if (output.first != nullptr && sums.first == padded.first)
+        if (sums.first == padded.first)
             copy_matrix(sums, output, steps, count);
     }
     if (out.present_state.first != nullptr)
@@ -23343,6 +23352,8 @@ public:
                 multiply_by_slopes(c);
             add_to_sums(c);
         });
+        if (of.input.first == nullptr && of.past_state.first == nullptr)
+            return;
         copy_or_clear(item_rows<T const>(), padded, steps_, count_);
         copy_or_clear(of.present_state.from_column(first), padded.from_row(steps_), history_, count_);
         kernel::for_each_batch<T>(count_, [&](std::size_t c) { add_to_padded(c); });
@@ -23585,9 +23596,10 @@ private:
     /// Few steps have too few lanes.
     static kernel::conv_tiling tiling_of(conv_call<Item> const& call)
     {
-        std::size_t const L = call.sizes.L;
-        return {L >= kernel::batch_size<T> && call.input.stride(2) == 1 && call.input.stride(1) != 1,
-            (std::max)(L, std::size_t{1}), (std::max)(call.sizes.C, std::size_t{1})};
+        std::size_t const L = call.sizes.L, C = call.sizes.C;
+        bool const has_steps_in_lanes =
+            L >= kernel::batch_size<T> && call.input.stride(2) == 1 && (call.input.stride(1) != 1 || C == 1);
+        return {has_steps_in_lanes, (std::max)(L, std::size_t{1}), (std::max)(C, std::size_t{1})};
     }
 
     static void convolve(conv_call<Item> const& call, tensor_ref<Item> const& output,
@@ -23865,26 +23877,25 @@ void check_conv_vjp(std::string_view op, conv_call<Item> const& call,
     conv_sizes const& sizes = call.sizes;
     std::array const given{
         named("ct_output", cotangents.output), named("ct_present_state", cotangents.present_state)};
-    std::array const written{named("ct_input", gradients.input), named("ct_weight", gradients.weight),
-        named("ct_bias", gradients.bias), named("ct_past_state", gradients.past_state)};
     check_ranks(op, given);
-    check_ranks(op, written);
     shape const channels = sizes.channels(), state = sizes.state(), weight = sizes.weight(), bias{sizes.C};
+    auto const describe = [&] { return sizes.describe(); };
     check_shapes(op,
         std::array{
             shape_requirement{
                 "ct_output", symbolic_conv_channels, channels, shape_if_given(cotangents.output)},
             shape_requirement{
                 "ct_present_state", symbolic_conv_state, state, shape_if_given(cotangents.present_state)},
-            shape_requirement{"ct_input", symbolic_conv_channels, channels, shape_if_given(gradients.input)},
-            shape_requirement{
-                "ct_weight", sizes.symbolic_weight_shape(), weight, shape_if_given(gradients.weight)},
-            shape_requirement{"ct_bias", "[C]", bias, shape_if_given(gradients.bias)},
-            shape_requirement{
-                "ct_past_state", symbolic_conv_state, state, shape_if_given(gradients.past_state)},
         },
-        [&] { return sizes.describe(); });
-    check_written(op, written, all_operands(given, named_conv_inputs(call.input, call.weight, call.in)));
+        describe);
+    check_outputs<Item>(op, describe,
+        std::array{
+            output_requirement<Item>{"ct_input", symbolic_conv_channels, channels, gradients.input},
+            output_requirement<Item>{"ct_weight", sizes.symbolic_weight_shape(), weight, gradients.weight},
+            output_requirement<Item>{"ct_bias", "[C]", bias, gradients.bias},
+            output_requirement<Item>{"ct_past_state", symbolic_conv_state, state, gradients.past_state},
+        },
+        all_operands(given, named_conv_inputs(call.input, call.weight, call.in)));
 }
 
 } // namespace detail
@@ -26616,16 +26627,14 @@ namespace detail {
 inline std::optional<tuple_pair> find_repeated_in_table(offset_reader const& read, std::size_t slices)
 {
     std::vector<std::size_t> indexed(slices); // the position of its tuple, counted from 1; 0: none
-    for (std::size_t i = 0; i < read.count(); ++i) {
-        std::ptrdiff_t const offset = read[i];
-        if (offset == dropped_offset)
-            continue;
+    std::optional<tuple_pair> first;
+    for_each_indexed(read, 0, read.count(), [&](std::ptrdiff_t offset, std::size_t number) {
         std::size_t& earlier = indexed[static_cast<std::size_t>(offset)];
-        if (earlier != 0)
-            return tuple_pair{earlier - 1, i};
-        earlier = i + 1;
-    }
-    return std::nullopt;
+        if (earlier != 0 && !first)
+            first = tuple_pair{earlier - 1, number};
+        earlier = number + 1;
+    });
+    return first;
 }
 
 /// Finds the first repeated offset by sorting the tuples. Cost: two numbers for each tuple.
@@ -26660,16 +26669,14 @@ inline std::optional<tuple_pair> find_descent(offset_reader const& read)
 {
     std::ptrdiff_t before = dropped_offset;
     std::size_t earlier = 0;
-    for (std::size_t i = 0; i < read.count(); ++i) {
-        std::ptrdiff_t const offset = read[i];
-        if (offset == dropped_offset)
-            continue;
-        if (offset < before)
-            return tuple_pair{earlier, i};
+    std::optional<tuple_pair> first;
+    for_each_indexed(read, 0, read.count(), [&](std::ptrdiff_t offset, std::size_t number) {
+        if (offset < before && !first)
+            first = tuple_pair{earlier, number};
         before = offset;
-        earlier = i;
-    }
-    return std::nullopt;
+        earlier = number;
+    });
+    return first;
 }
 
 } // namespace xloom::inline XLOOM_ABI::kernel
@@ -29133,7 +29140,12 @@ public:
 private:
     static constexpr std::size_t step = batch_size<T>;
 
-    std::size_t stride() const { return (3 + queries_) * width_ + whole_batches<T>(queries_ + 1); }
+    std::size_t stride() const
+    {
+        using xloom::detail::saturated_product, xloom::detail::saturated_sum;
+        return saturated_sum(
+            saturated_product(saturated_sum(3, queries_), width_), whole_batches<T>(queries_ + 1));
+    }
 
     template <class Item>
     static void read_decay(item_rows<Item> const& from, std::size_t t, std::size_t count, T* to)
@@ -30110,7 +30122,8 @@ constexpr attention_sizes check_linear_attention(std::string_view op, linear_att
     shape const heads{sizes.B, sizes.T, sizes.Hkv};
     detail::check_either(op, "decay", of.decay, heads, "[B, T, Hkv]", keys, key_symbol);
     detail::check_either(op, "beta", of.beta, heads, "[B, T, Hkv]", {sizes.B, sizes.T, 1}, "[B, T, 1]");
-    for (shape const& dims : {sizes.tokens(sizes.Hq, sizes.keys), sizes.output(), sizes.state()})
+    for (shape const& dims : {shape{sizes.B, sizes.T, sizes.Hq, sizes.keys},
+             shape{sizes.B, sizes.T, sizes.Hq, sizes.values}, sizes.state()})
         if (!has_strides(dims, item_bytes))
             fail<shape_error>(op, ": operands and results must fit in memory, but ", sizes.describe(),
                 ". Choose smaller sizes.");
@@ -30412,13 +30425,15 @@ private:
     /// Adds to the gradient of beta: of a beta that heads share, the sums over heads in order.
     static void add_betas(call_type const& call, T const* ct_betas, gradients_type const& to)
     {
-        attention_sizes const& sizes = call.sizes;
-        bool const is_shared = to.beta.shape()[2] == 1;
-        for (std::size_t i = 0; i < call.heads(); ++i) {
-            auto const ct_beta = call.head_of(to.beta, i / sizes.Hkv, is_shared ? 0 : i % sizes.Hkv, 1);
-            for (std::size_t t = 0; t < call.tokens(i / sizes.Hkv); ++t)
-                *ct_beta.at(t, 0) =
-                    static_cast<Item>(static_cast<T>(*ct_beta.at(t, 0)) + ct_betas[i * sizes.T + t]);
+        std::size_t const heads = call.sizes.Hkv, betas = to.beta.shape()[2], heads_per_beta = heads / betas;
+        for (std::size_t i = 0; i < call.sizes.B * betas; ++i) {
+            auto const ct_beta = call.head_of(to.beta, i / betas, i % betas, 1);
+            for (std::size_t t = 0; t < call.tokens(i / betas); ++t) {
+                T sum = static_cast<T>(*ct_beta.at(t, 0));
+                for (std::size_t head = 0; head < heads_per_beta; ++head)
+                    sum += ct_betas[(i * heads_per_beta + head) * call.sizes.T + t];
+                *ct_beta.at(t, 0) = static_cast<Item>(sum);
+            }
         }
     }
 };
@@ -33859,10 +33874,12 @@ struct recurrence_vjp {
             detail::copy_operand(slopes, ct_h0);
             return detail::multiply_operand(ct_h0, detail::slice_of_axis(read_ct(), axis, first_step()));
         }
-        T sum{};
-        detail::for_each_pair(slopes, cotangents,
-            [&](T const& slope, T const& each) { sum = kernel::product_plus(slope, each, sum); });
-        *ct_h0.first = sum;
+        using C = compute_t<T>;
+        C sum{};
+        detail::for_each_pair(slopes, cotangents, [&](T const& slope, T const& each) {
+            sum = kernel::product_plus(static_cast<C>(slope), static_cast<C>(each), sum);
+        });
+        *ct_h0.first = static_cast<T>(sum);
     }
 
     /// Adds ct to a gradient.
@@ -38532,12 +38549,11 @@ public:
         size.take(units, sums_items_);
         size.take(parts, scratch_size.used());
         sums_ = numbers_of(workspace, size.used());
+        for_each_unit(policy, parts, units, sums_ + units * sums_items_, scratch_size.used(),
+            [&](std::size_t unit, kernel::arena<T> const& memory) {
+                run_group(unit / groups_, unit % groups_, memory);
+            });
         flush_subnormals const flushing;
-        policy.for_each(parts, [&](std::size_t part) {
-            T* const scratch = sums_ + units * sums_items_ + part * scratch_size.used();
-            for (auto [unit, end] = range_of_part(part, parts, units); unit < end; ++unit)
-                run_group(unit / groups_, unit % groups_, scratch);
-        });
         add_groups();
         add_sequences();
     }
@@ -38560,7 +38576,7 @@ private:
         return std::pair(block, kernel::selective_record<T>(sizes_.T, sizes_.S, memory));
     }
 
-    void run_group(std::size_t n, std::size_t group, T* scratch) const
+    void run_group(std::size_t n, std::size_t group, kernel::arena<T> const& scratch) const
     {
         auto const rows = [&](auto const& from) { return rows_of_sequence(from, sizes_, n); };
         kernel::selective_inputs<Item> const in = call_.sequence(n);
@@ -38573,7 +38589,7 @@ private:
         std::size_t const begin = group * group_width, end = (std::min)(begin + group_width, sizes_.K);
         for (std::size_t first = begin; first < end; first += channels::width) {
             std::size_t const count = (std::min)(channels::width, end - first);
-            kernel::arena<T> memory(scratch);
+            kernel::arena<T> memory = scratch;
             auto const [block, record] = take_scratch(in, first, count, memory);
             kernel::selective_backward<Item>(block, count, of, record)(sums, first - begin);
         }
@@ -39857,8 +39873,8 @@ concept weights_operand = beside_options<Weights, bincount_options> && !executio
 /// Options   minlength (0): the minimum number of bins.
 /// Policy    serial, or one with threads (tbb_policy), which are used if there are fewer bins than
 ///           integers for each; with more, x is read up to three times.
-/// Errors    shape_error: x has not one axis; a bin that cannot exist. index_error: a negative integer (all
-///           offending positions and values).
+/// Errors    shape_error: x has not one axis; a bin that cannot exist. index_error: a negative integer (up to
+///           four offending positions and values).
 /// Cost      one pass over x; 8 bytes for each bin and thread besides the result, 16 if there are few bins;
 ///           half as much again may be reserved.
 /// Source    numpy.bincount.
@@ -40646,8 +40662,9 @@ void write_update(strided_items<T> const& cache, strided_items<T const> const& u
     std::size_t const parts = (std::min)(parts_for(policy, items), B);
     policy.for_each(parts, [&](std::size_t part) {
         for (std::size_t b = begin_of_part(part, parts, B); b < begin_of_part(part + 1, parts, B); ++b) {
-            std::size_t const start =
-                write_indices.is_given() ? static_cast<std::size_t>(write_indices[b]) % capacity : 0;
+            std::uint64_t const index =
+                write_indices.is_given() ? static_cast<std::uint64_t>(write_indices[b]) : 0;
+            std::size_t const start = static_cast<std::size_t>(index % capacity);
             std::size_t const until_end = (std::min)(length, capacity - start);
             copy_positions(update.layout, item_at(update, b, 0), cache.layout, item_at(cache, b, start), axis,
                 until_end);
@@ -46381,7 +46398,8 @@ public:
     void allocate(std::size_t max_count, std::size_t buffer_bytes)
     {
         max_count_ = slice_size_ == 0 ? 0 : max_count;
-        std::size_t const bytes = (3 + here_.integers()) * sizeof(std::size_t) + 2 * slice_size_ * sizeof(T);
+        std::size_t const bytes = saturated_sum(
+            (3 + here_.integers()) * sizeof(std::size_t), saturated_product(2 * sizeof(T), slice_size_));
         tuples_per_round_ = std::max<std::size_t>(buffer_bytes / bytes, 1);
         std::size_t const mine = (std::min)(read_.count(), tuples_per_round_),
                           theirs = (std::min)(max_count_, tuples_per_round_);
@@ -46787,8 +46805,8 @@ public:
     /// Allocates buffers for what other ranks send, also in `here`, which applies it.
     void allocate(std::vector<std::size_t> const& incoming, std::size_t buffer_bytes, local_slices& here)
     {
-        std::size_t const update_bytes =
-            (1 + here.integers()) * sizeof(std::size_t) + slice_size_ * sizeof(T);
+        std::size_t const update_bytes = saturated_sum(
+            (1 + here.integers()) * sizeof(std::size_t), saturated_product(slice_size_, sizeof(T)));
         std::size_t const capacity = buffer_bytes / 2 / update_bytes;
         std::size_t all = 0, senders = 0, max_sent = 0;
         for (std::size_t const count : incoming) {
@@ -46806,6 +46824,7 @@ public:
             max_sent = (std::max)(max_sent, to_send_[rank].size());
         }
         std::size_t const sent = (std::min)(max_sent, std::max<std::size_t>(capacity, 1));
+        check_fits_in_memory<T>(saturated_product((std::max)(room_, sent), slice_size_));
         slices_.resize(room_);
         values_ = std::make_unique_for_overwrite<T[]>(room_ * slice_size_);
         sent_slices_.resize(sent);
@@ -47299,14 +47318,21 @@ public:
     }
 
     /// Returns the size of the buffer that run() uses.
+    ///
+    /// Errors    shape_error: as check_fits_in_memory.
     std::size_t buffer_bytes() const
     {
-        return elements_ == 0 ? 0 : (own() + all() + 1) * per_round_ * sizeof(T);
+        std::size_t const slices = saturated_sum(own() + 1, all()),
+                          items = elements_ == 0 ? 0 : saturated_product(slices, per_round_);
+        check_fits_in_memory<T>(items);
+        return items * sizeof(T);
     }
 
     template <class Policy>
     void run(std::byte* buffer, rank_attempt& attempt, Policy const& policy)
     {
+        if (elements_ == 0)
+            return;
         T* const sent = reinterpret_cast<T*>(buffer);
         T* const received = sent + own() * per_round_;
         T* const totals = received + all() * per_round_;
@@ -48914,9 +48940,9 @@ private:
                     return 1;
             products += detail::parameters_of(layers_[l], 0).products();
         }
-        std::size_t const threads =
-            (std::min)(detail::parts_for(policy, batch_.T * batch_.N * products, tuning::products_per_thread),
-                layers_.size());
+        std::size_t const threads = (std::min)(
+            detail::parts_for(policy, detail::products_of(batch_, products), tuning::products_per_thread),
+            layers_.size());
         bool const is_short = batch_.T < tuning::min_blocks_per_layer * steps_of(0);
         return is_short || threads <= row_groups(policy, layers_[0].sizes(), batch_, products) ? 1 : threads;
     }
@@ -48946,7 +48972,7 @@ private:
     std::size_t steps_of(std::size_t l) const
     {
         std::size_t const N = std::max<std::size_t>(batch_.N, 1),
-                          products = N * detail::parameters_of(layers_[l], 0).products();
+                          products = saturated_product(N, detail::parameters_of(layers_[l], 0).products());
         return (std::max)({batch_.T / tuning::blocks_per_layer, tuning::products_per_share / products,
             ceil_div(tuning::min_rows_per_product, N)});
     }
@@ -50164,7 +50190,7 @@ namespace xloom::inline XLOOM_ABI {
 
 /// A communicator of MPI. It has a duplicate of the caller's, so that its messages are never taken for those
 /// of others, and is moved, not copied. The constructor and the destructor are collective. Bytes beyond
-/// `most_bytes` are sent in several messages, so their number may exceed 2^31.
+/// `most_bytes`, the same on all ranks, are sent in several messages, so their number may exceed 2^31.
 ///
 /// Errors    rank_error: with the text of MPI, if that returns an error; by its default a rank that dies ends
 ///           all others.

@@ -120,6 +120,14 @@ TEST_CASE("the axis is the last but one; views and expressions of any layout")
     CHECK(xt::xtensor<double, 4>(xt::transpose(turned_cache, {3, 1, 2, 0})) == expected);
 }
 
+TEST_CASE("a position of more than 32 bits")
+{
+    auto const cache = items<int>({1, 1, 3, 1}, 0), update = items<int>({1, 1, 1, 1}, 1000);
+    starts const begin = {4'294'967'297}; // 2 modulo 3
+    CHECK(tensor_scatter(cache, update, {.write_indices = begin}, {.mode = circular}) ==
+          textbook::tensor_scatter(cache, update, {2}, 2));
+}
+
 TEST_CASE("the same items on several threads")
 {
     auto const cache = items<int>({7, 2, 300, 64}, 0), update = items<int>({7, 2, 299, 64}, 1 << 20);

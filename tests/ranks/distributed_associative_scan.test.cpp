@@ -21,6 +21,7 @@ using namespace xloom;
 
 namespace {
 
+/// Numbers of which some are negative; the last of several sequences is -0.
 template <class T>
 xt::xtensor<T, 2> some(std::size_t length, std::size_t sequences)
 {
@@ -28,6 +29,8 @@ xt::xtensor<T, 2> some(std::size_t length, std::size_t sequences)
     xt::xtensor<T, 2> x = xt::zeros<T>({length, sequences});
     for (T& each : x)
         each = static_cast<T>(static_cast<int>(next() % 201) - 100) / static_cast<T>(8);
+    for (std::size_t t = 0; t < length && sequences > 1; ++t)
+        x(t, sequences - 1) = -T(0);
     return x;
 }
 

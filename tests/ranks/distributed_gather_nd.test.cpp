@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include <cstdint>
+#include <limits>
 #include <random>
 
 #include <xloom/ranks/distributed_gather_nd.hpp>
@@ -77,6 +78,20 @@ TEST_CASE("bounds")
         distributed_gather_nd_into(data, indices, dropped, {.bounds = bounds::drop}, axis);
         distributed_gather_nd_into(data, indices, clipped, {.bounds = bounds::clip}, axis);
         return dropped == xt::xtensor<int, 1>{-7, -7, 0} && clipped == xt::xtensor<int, 1>{end - 1, 0, 0};
+    }));
+}
+
+// The numbers of bytes of a tuple and two slices wrap to 0.
+TEST_CASE("no rows, of a hostile length")
+{
+    std::size_t const length =
+        ((std::numeric_limits<std::size_t>::max)() - 3 * sizeof(std::size_t) + 1) / (2 * sizeof(float));
+    CHECK(on_ranks([&](auto const& ranks) {
+        auto const data = xt::xtensor<float, 2>::from_shape({0, length});
+        auto const indices = xt::xtensor<std::int64_t, 2>::from_shape({0, 1});
+        auto output = xt::xtensor<float, 2>::from_shape({0, length});
+        distributed_gather_nd_into(data, indices, output, distributed_axis(ranks, 0));
+        return output.size() == 0;
     }));
 }
 

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <random>
 #include <stdexcept>
 #include <vector>
@@ -171,6 +172,18 @@ TEST_CASE("several threads of a rank")
     CHECK(becomes<float>(100, count, division::even, 1 << 22, smoothed, {}, folded(smoothed)));
     CHECK(becomes<float>(100, count, division::even, 1 << 19, reduction::none,
         {.duplicates = duplicates::first}, [](float, auto const& updates) { return updates[0]; }));
+}
+
+// The number of bytes of an update wraps to 0.
+TEST_CASE("no rows, of a hostile length")
+{
+    std::size_t const length = (std::numeric_limits<std::size_t>::max)() / sizeof(double);
+    CHECK(on_ranks([&](auto const& ranks) {
+        auto data = xt::xtensor<double, 2>::from_shape({0, length});
+        auto const indices = xt::xtensor<std::int64_t, 2>::from_shape({0, 1});
+        distributed_scatter_nd_into(data, indices, data, distributed_axis(ranks, 0));
+        return data.size() == 0;
+    }));
 }
 
 TEST_CASE("bad indices, duplicates and different calls")

@@ -2,7 +2,9 @@
 
 #include <doctest/doctest.h>
 
+#include <array>
 #include <cstdint>
+#include <limits>
 #include <random>
 #include <tuple>
 #include <vector>
@@ -63,7 +65,7 @@ TEST_CASE("sums of micro-batches, in windows of any size")
                     xt::xtensor<float, 2, xt::layout_type::column_major> dW = xt::ones<float>({3, 5});
                     xt::xtensor<double, 2> dR = xt::ones<double>({1, 1});
                     distributed_sum(std::tie(my_W, my_R), std::tie(dW, dR), axis);
-                    return dW == sum_W && dR == sum_R;
+                    return are_equal(dW, sum_W) && are_equal(dR, sum_R);
                 }));
             }
 }
@@ -80,6 +82,32 @@ TEST_CASE("several threads of a rank")
         xt::xtensor<float, 2> dW = xt::ones<float>({37, 41});
         distributed_sum(my_W, dW, axis, thread_policy(3));
         return dW == sum_W;
+    }));
+}
+
+TEST_CASE("sums of slices without elements")
+{
+    CHECK(on_ranks([&](auto const& ranks) {
+        auto const gradients = xt::xtensor<float, 2>::from_shape({3, 0});
+        auto sums = xt::xtensor<float, 1>::from_shape({0});
+        distributed_sum(gradients, sums, distributed_axis(ranks, 3));
+        return sums.size() == 0;
+    }));
+}
+
+// The slices of 7 ranks have more bytes than std::size_t can count, though those of each have not.
+TEST_CASE("a sum of more slices than fit in memory")
+{
+    double const one = 1;
+    std::size_t const length = std::size_t{1} << (std::numeric_limits<std::size_t>::digits - 5);
+    CHECK(on_ranks([&](auto const& ranks) {
+        if (ranks.size() != 7)
+            return true;
+        auto const slices =
+            xt::adapt(&one, length, xt::no_ownership(), std::array<std::size_t, 2>{length, 1});
+        xt::xtensor<double, 1> sum = {7};
+        distributed_axis const axis(ranks, length);
+        return !text_of<shape_error>([&] { distributed_sum(slices, sum, axis); }).empty() && sum(0) == 7;
     }));
 }
 

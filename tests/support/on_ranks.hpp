@@ -4,10 +4,12 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <cmath>
 #include <cstddef>
 #include <span>
 #include <stdexcept>
 #include <string>
+#include <type_traits>
 #include <typeinfo>
 #include <vector>
 
@@ -87,12 +89,23 @@ auto in_columns(xt::xtensor<T, Rank> const& x)
     return columns;
 }
 
-/// True if two tensors of one shape have equal items; NaN equals NaN.
+/// True if two numbers are equal, their signs too if they are floating-point numbers; NaN equals NaN.
+template <class T>
+bool is_same_number(T const& a, T const& b)
+{
+    if constexpr (std::is_floating_point_v<T>)
+        return (a == b && std::signbit(a) == std::signbit(b)) || (a != a && b != b);
+    else
+        return a == b || (a != a && b != b);
+}
+
+/// True if two tensors of one shape have the same numbers.
 template <class X, class Y>
 bool are_equal(X const& x, Y const& y)
 {
-    return x.size() == 0 || std::equal(x.begin(), x.end(), y.begin(),
-                                [](auto const& a, auto const& b) { return a == b || (a != a && b != b); });
+    return x.size() == 0 || std::equal(x.begin(), x.end(), y.begin(), [](auto const& a, auto const& b) {
+        return is_same_number<typename X::value_type>(a, b);
+    });
 }
 
 /// Returns the text of the Error that f() throws; empty if it throws nothing, or another type.

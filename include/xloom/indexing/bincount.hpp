@@ -194,8 +194,8 @@ concept weights_operand = beside_options<Weights, bincount_options> && !executio
 /// Options   minlength (0): the minimum number of bins.
 /// Policy    serial, or one with threads (tbb_policy), which are used if there are fewer bins than
 ///           integers for each; with more, x is read up to three times.
-/// Errors    shape_error: x has not one axis; a bin that cannot exist. index_error: a negative integer (all
-///           offending positions and values).
+/// Errors    shape_error: x has not one axis; a bin that cannot exist. index_error: a negative integer (up to
+///           four offending positions and values).
 /// Cost      one pass over x; 8 bytes for each bin and thread besides the result, 16 if there are few bins;
 ///           half as much again may be reserved.
 /// Source    numpy.bincount.

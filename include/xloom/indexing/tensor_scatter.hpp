@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <string_view>
 #include <tuple>
 #include <utility>
@@ -63,8 +64,9 @@ void write_update(strided_items<T> const& cache, strided_items<T const> const& u
     std::size_t const parts = (std::min)(parts_for(policy, items), B);
     policy.for_each(parts, [&](std::size_t part) {
         for (std::size_t b = begin_of_part(part, parts, B); b < begin_of_part(part + 1, parts, B); ++b) {
-            std::size_t const start =
-                write_indices.is_given() ? static_cast<std::size_t>(write_indices[b]) % capacity : 0;
+            std::uint64_t const index =
+                write_indices.is_given() ? static_cast<std::uint64_t>(write_indices[b]) : 0;
+            std::size_t const start = static_cast<std::size_t>(index % capacity);
             std::size_t const until_end = (std::min)(length, capacity - start);
             copy_positions(update.layout, item_at(update, b, 0), cache.layout, item_at(cache, b, start), axis,
                 until_end);

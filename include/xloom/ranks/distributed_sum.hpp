@@ -76,14 +76,21 @@ public:
     }
 
     /// Returns the size of the buffer that run() uses.
+    ///
+    /// Errors    shape_error: as check_fits_in_memory.
     std::size_t buffer_bytes() const
     {
-        return elements_ == 0 ? 0 : (own() + all() + 1) * per_round_ * sizeof(T);
+        std::size_t const slices = saturated_sum(own() + 1, all()),
+                          items = elements_ == 0 ? 0 : saturated_product(slices, per_round_);
+        check_fits_in_memory<T>(items);
+        return items * sizeof(T);
     }
 
     template <class Policy>
     void run(std::byte* buffer, rank_attempt& attempt, Policy const& policy)
     {
+        if (elements_ == 0)
+            return;
         T* const sent = reinterpret_cast<T*>(buffer);
         T* const received = sent + own() * per_round_;
         T* const totals = received + all() * per_round_;

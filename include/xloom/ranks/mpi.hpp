@@ -26,7 +26,7 @@ namespace xloom::inline XLOOM_ABI {
 
 /// A communicator of MPI. It has a duplicate of the caller's, so that its messages are never taken for those
 /// of others, and is moved, not copied. The constructor and the destructor are collective. Bytes beyond
-/// `most_bytes` are sent in several messages, so their number may exceed 2^31.
+/// `most_bytes`, the same on all ranks, are sent in several messages, so their number may exceed 2^31.
 ///
 /// Errors    rank_error: with the text of MPI, if that returns an error; by its default a rank that dies ends
 ///           all others.

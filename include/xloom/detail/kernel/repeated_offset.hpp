@@ -24,16 +24,14 @@ namespace detail {
 inline std::optional<tuple_pair> find_repeated_in_table(offset_reader const& read, std::size_t slices)
 {
     std::vector<std::size_t> indexed(slices); // the position of its tuple, counted from 1; 0: none
-    for (std::size_t i = 0; i < read.count(); ++i) {
-        std::ptrdiff_t const offset = read[i];
-        if (offset == dropped_offset)
-            continue;
+    std::optional<tuple_pair> first;
+    for_each_indexed(read, 0, read.count(), [&](std::ptrdiff_t offset, std::size_t number) {
         std::size_t& earlier = indexed[static_cast<std::size_t>(offset)];
-        if (earlier != 0)
-            return tuple_pair{earlier - 1, i};
-        earlier = i + 1;
-    }
-    return std::nullopt;
+        if (earlier != 0 && !first)
+            first = tuple_pair{earlier - 1, number};
+        earlier = number + 1;
+    });
+    return first;
 }
 
 /// Finds the first repeated offset by sorting the tuples. Cost: two numbers for each tuple.
@@ -68,16 +66,14 @@ inline std::optional<tuple_pair> find_descent(offset_reader const& read)
 {
     std::ptrdiff_t before = dropped_offset;
     std::size_t earlier = 0;
-    for (std::size_t i = 0; i < read.count(); ++i) {
-        std::ptrdiff_t const offset = read[i];
-        if (offset == dropped_offset)
-            continue;
-        if (offset < before)
-            return tuple_pair{earlier, i};
+    std::optional<tuple_pair> first;
+    for_each_indexed(read, 0, read.count(), [&](std::ptrdiff_t offset, std::size_t number) {
+        if (offset < before && !first)
+            first = tuple_pair{earlier, number};
         before = offset;
-        earlier = i;
-    }
-    return std::nullopt;
+        earlier = number;
+    });
+    return first;
 }
 
 } // namespace xloom::inline XLOOM_ABI::kernel
