@@ -32,8 +32,15 @@ def to_onnx(state_dict, prefix="", nonlinearity="tanh", batch_first=False):
     unknown = [name for name in tensors if (match := PARAMETER.match(name)) and (match[2] or int(match[1]) >= count)]
     if unknown:
         raise ValueError(f"the parameters {unknown} are no weights of one of the {count} complete layers")
-    hidden = tensors.get("weight_hr_l0", tensors["weight_hh_l0"])[0]
-    kind = KINDS[len(tensors["weight_hh_l0"]) // len(hidden)]
+    own_names = [{name.replace(f"_l{k}", "_l0") for name in tensors if PARAMETER.match(name)[1] == str(k)} for k in range(count)]
+    stems = {name.split("_l0")[0] for name in own_names[0]}
+    directions = [end for end in ("", "_reverse") if "weight_ih_l0" + end in tensors]
+    if any(names != {stem + "_l0" + end for stem in stems for end in directions} for names in own_names) or ("bias_ih" in stems) != ("bias_hh" in stems):
+        raise ValueError(f"the parameters {sorted(tensors)} are not the same ones in all layers and directions, or lack one of two biases")
+    height, hidden = len(tensors["weight_hh_l0"]), len(tensors.get("weight_hr_l0", tensors["weight_hh_l0"])[0])
+    kind = KINDS.get(height / hidden)
+    if kind is None:
+        raise ValueError(f"weight_hh_l0 must have 4, 3 or 1 rows for each hidden unit, but it has {height} for {hidden}")
 
     def reordered(rows):
         H = len(rows) // len(GATES[kind])
@@ -41,19 +48,18 @@ def to_onnx(state_dict, prefix="", nonlinearity="tanh", batch_first=False):
 
     layers = []
     for k in range(count):
-        forward = f"_l{k}"
-        ends = [end for end in (forward, forward + "_reverse") if "weight_ih" + end in tensors]
+        ends = [f"_l{k}{end}" for end in directions]
         layer = {name: [reordered(tensors[weight + end]) for end in ends] for name, weight in (("W", "weight_ih"), ("R", "weight_hh"))}
-        if "weight_hr" + forward in tensors:
+        if "weight_hr" in stems:
             layer["projection"] = [tensors["weight_hr" + end] for end in ends]
-        if "bias_ih" + forward in tensors:
+        if "bias_ih" in stems:
             layer["B"] = [reordered(tensors["bias_ih" + end]) + reordered(tensors["bias_hh" + end]) for end in ends]
         layers.append(layer)
     attributes = {"op_type": kind}
     if kind == "GRU":
         attributes["linear_before_reset"] = 1
     if kind == "RNN" and nonlinearity == "relu":
-        attributes["activations"] = ["Relu"] * len(ends)
+        attributes["activations"] = ["Relu"] * len(directions)
     if batch_first:
         attributes["layout"] = 1
     return {**attributes, "layers": layers}

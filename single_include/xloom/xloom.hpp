@@ -28638,6 +28638,7 @@ concept recording_tape =
 ///
 /// Types     every item that the body returns for a double must convert to Tape::scalar. Operands of other
 ///           floating-point types are a compile-time error.
+/// Errors    body_error: a result of a recorded run has another shape than that of the forward pass.
 /// Cost      each run of the VJP records one run of the body and copies its operands, the params included.
 /// Threads   those of the tape.
 template <recording_tape Tape>
@@ -28784,6 +28785,11 @@ private:
         else if constexpr (!std::is_convertible_v<item_t<X> const&, scalar>)
             static_assert(never<X>, "what the body returns for a double must convert to Tape::scalar");
         else {
+            if (!detail::have_same_shape(value, ct))
+                fail<body_error>("xloom::recorded_with: a body that runs an iteration again must do the "
+                                 "same, but a result was ",
+                    detail::shape_of(ct), " and the body made it ", detail::describe_shape(value),
+                    ". Return a value of the original shape.");
             detail::for_each_item(value, [&](item_t<X> const& item) { tape.output(item); });
             detail::for_each_item(ct, [&](auto const& item) { outputs_.push_back(item); });
         }
@@ -50081,6 +50087,8 @@ Options read_options(json const& root, std::string const& file, std::size_t D)
     Options options;
     options.direction = D == 2 ? direction::bidirectional : direction::forward;
     options.layout = read_integer(root, "layout", file);
+    if (!member(root, "hidden_size").is_null())
+        options.hidden_size = read_integer(root, "hidden_size", file);
     if constexpr (requires { options.linear_before_reset; })
         options.linear_before_reset = read_integer(root, "linear_before_reset", file) != 0;
     for (json const& name : read_list(root, "activations", file)) {
@@ -50131,9 +50139,9 @@ std::vector<recurrent_weights<Family, Item>> read_layers(
 ///     {"op_type": "LSTM", "layers": [{"W": .., "R": .., "B": ..}, ..], "layout": 0, "activations": [..]}
 ///
 /// W, R and B are nested lists of numbers in the shapes that lstm takes, and so is a "projection", which a
-/// layer may have. B may be omitted, and so may the attributes of all layers, ONNX's: layout, activations.
-/// Two directions are bidirectional, one is forward. ONNX's other attributes and inputs are an error, further
-/// members are ignored.
+/// layer may have. B may be omitted, and so may the attributes of all layers, ONNX's: layout, activations,
+/// hidden_size. Two directions are bidirectional, one is forward. ONNX's other attributes and inputs are an
+/// error, further members are ignored.
 ///
 /// Types     float, double. Behind the path the arguments of lstm_weights may follow that say how weights are
 ///           packed: a weight_storage, for_training.

@@ -59,6 +59,8 @@ TEST_CASE("a recorded number and one of ADOL-C")
 
 TEST_CASE("a body that throws ends its recording") { check_throwing_body<adolc_tape>(); }
 
+TEST_CASE("a body that returns other numbers when it is recorded") { check_other_results<adolc_tape>(); }
+
 TEST_CASE("a second recording is refused as long as the first one lasts")
 {
     check_nested_recording<adolc_tape>(

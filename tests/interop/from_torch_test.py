@@ -107,6 +107,18 @@ class FromTorch(unittest.TestCase):
         for other in ({"weight_hh_l0_g": one, "weight_hh_l0_v": one}, {"parametrizations.weight_hh_l0.original0": one}):
             with self.assertRaisesRegex(ValueError, "are no weights of one of the 0 complete layers"):
                 from_torch.to_onnx({"weight_ih_l0": one, **other})
+        two = {name: Tensor([4, 1], [1] * 4) for name in ("weight_ih_l0", "weight_hh_l0", "weight_ih_l1", "weight_hh_l1")}
+        for other in ("weight_hh_l0_reverse", "weight_ih_l0_reverse", "bias_ih_l0", "bias_hh_l1", "weight_hr_l1"):
+            with self.assertRaisesRegex(ValueError, f"'{other}'.* are not the same ones in all layers and directions"):
+                from_torch.to_onnx({**two, other: one})
+        biases = {"bias_ih_l0": Tensor([4], [1] * 4), "bias_ih_l1": Tensor([4], [1] * 4)}
+        with self.assertRaisesRegex(ValueError, "lack one of two biases"):
+            from_torch.to_onnx({**two, **biases})
+        reverse = {"weight_ih_l1_reverse": one, "weight_hh_l1_reverse": one}
+        with self.assertRaisesRegex(ValueError, "are not the same ones in all layers and directions"):
+            from_torch.to_onnx({**two, **reverse})
+        with self.assertRaisesRegex(ValueError, "4, 3 or 1 rows for each hidden unit, but it has 2 for 1"):
+            from_torch.to_onnx({"weight_ih_l0": Tensor([2, 1], [1, 1]), "weight_hh_l0": Tensor([2, 1], [1, 1])})
         with self.assertRaisesRegex(ValueError, "'tanh' or 'relu', but it is 'ReLU'"):
             from_torch.to_onnx(recorded(), prefix="rnn.", nonlinearity="ReLU")
         with tempfile.TemporaryDirectory() as folder, self.assertRaises(ValueError):

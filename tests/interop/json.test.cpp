@@ -217,6 +217,9 @@ TEST_CASE("files that are refused")
         gru(R"("layers":{"1":{},"0":{}})"), ": layers must be a list, but is object" + remedy);
     check_refused<option_error>(gru(R"("layout":2,)" + layers),
         ": layers[0]: layout must be 0 or 1, but layout is 2. Choose 1 where the batch axis comes first.");
+    check_refused<option_error>(gru(R"("hidden_size":7,)" + layers),
+        ": layers[0]: hidden_size must be R's last dimension, but hidden_size is 7 and R is [1, 3, 1]. "
+        "Correct one of them.");
     check_refused<shape_error>(gru(R"("layers":[{"W":[[[1],[2],[3]]],"R":[[[1],[2]]]}])"),
         ": layers[0]: the operands must have the shapes that D = 1, I = 1 and H = 1 give them, but R is [1, "
         "2, 1] "

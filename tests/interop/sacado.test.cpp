@@ -36,6 +36,8 @@ TEST_CASE("results without a derivative") { check_constant_results<sacado_tape>(
 
 TEST_CASE("a body that throws ends its recording") { check_throwing_body<sacado_tape>(); }
 
+TEST_CASE("a body that returns other numbers when it is recorded") { check_other_results<sacado_tape>(); }
+
 namespace {
 
 using scalar = sacado_tape::scalar;

@@ -276,6 +276,34 @@ void check_throwing_body()
     CHECK(result.pullback(1.0, std::tuple()).scan_inputs == vec{2, 4});
 }
 
+/// A body that returns more or fewer numbers when it is recorded is refused.
+template <class Tape>
+void check_other_results()
+{
+    std::size_t size = 2;
+    auto const spread = [&](auto const& h, auto const& x) {
+        using number = std::decay_t<decltype(h)>;
+        auto products = xt::xtensor<number, 1>::from_shape({size});
+        for (auto& each : products)
+            each = h * x;
+        return xloom::scan_step{number(h + x), products};
+    };
+    vec const x = {1, 2};
+    auto result = xloom::scan_vjp(spread, xloom::recorded_with<Tape>(), 0.0, x);
+    mat const ct_products = xt::ones<double>({2, 2});
+    for (std::size_t const other : {3u, 1u, 0u}) {
+        size = other;
+        std::string const text =
+            "xloom::recorded_with: a body that runs an iteration again must do the same, "
+            "but a result was [2] and the body made it [" +
+            std::to_string(other) + "]. Return a value of the original shape.";
+        CHECK_THROWS_WITH_AS(static_cast<void>(result.pullback(1.0, std::tuple(ct_products))), text.c_str(),
+            xloom::body_error);
+    }
+    size = 2;
+    CHECK(result.pullback(1.0, std::tuple(ct_products)).scan_inputs == vec{5, 3});
+}
+
 /// A body that records within a recording is refused with this text, and leaves nothing behind.
 template <class Tape>
 void check_nested_recording(char const* text)

@@ -152,6 +152,8 @@ Options read_options(json const& root, std::string const& file, std::size_t D)
     Options options;
     options.direction = D == 2 ? direction::bidirectional : direction::forward;
     options.layout = read_integer(root, "layout", file);
+    if (!member(root, "hidden_size").is_null())
+        options.hidden_size = read_integer(root, "hidden_size", file);
     if constexpr (requires { options.linear_before_reset; })
         options.linear_before_reset = read_integer(root, "linear_before_reset", file) != 0;
     for (json const& name : read_list(root, "activations", file)) {
@@ -202,9 +204,9 @@ std::vector<recurrent_weights<Family, Item>> read_layers(
 ///     {"op_type": "LSTM", "layers": [{"W": .., "R": .., "B": ..}, ..], "layout": 0, "activations": [..]}
 ///
 /// W, R and B are nested lists of numbers in the shapes that lstm takes, and so is a "projection", which a
-/// layer may have. B may be omitted, and so may the attributes of all layers, ONNX's: layout, activations.
-/// Two directions are bidirectional, one is forward. ONNX's other attributes and inputs are an error, further
-/// members are ignored.
+/// layer may have. B may be omitted, and so may the attributes of all layers, ONNX's: layout, activations,
+/// hidden_size. Two directions are bidirectional, one is forward. ONNX's other attributes and inputs are an
+/// error, further members are ignored.
 ///
 /// Types     float, double. Behind the path the arguments of lstm_weights may follow that say how weights are
 ///           packed: a weight_storage, for_training.

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include <xloom/detail/core/differentiable.hpp>
+#include <xloom/detail/core/error.hpp>
 #include <xloom/detail/core/requirement.hpp>
 #include <xloom/detail/scan/cotangents.hpp>
 #include <xloom/detail/scan/iteration.hpp>
@@ -44,6 +45,7 @@ concept recording_tape =
 ///
 /// Types     every item that the body returns for a double must convert to Tape::scalar. Operands of other
 ///           floating-point types are a compile-time error.
+/// Errors    body_error: a result of a recorded run has another shape than that of the forward pass.
 /// Cost      each run of the VJP records one run of the body and copies its operands, the params included.
 /// Threads   those of the tape.
 template <recording_tape Tape>
@@ -190,6 +192,11 @@ private:
         else if constexpr (!std::is_convertible_v<item_t<X> const&, scalar>)
             static_assert(never<X>, "what the body returns for a double must convert to Tape::scalar");
         else {
+            if (!detail::have_same_shape(value, ct))
+                fail<body_error>("xloom::recorded_with: a body that runs an iteration again must do the "
+                                 "same, but a result was ",
+                    detail::shape_of(ct), " and the body made it ", detail::describe_shape(value),
+                    ". Return a value of the original shape.");
             detail::for_each_item(value, [&](item_t<X> const& item) { tape.output(item); });
             detail::for_each_item(ct, [&](auto const& item) { outputs_.push_back(item); });
         }
