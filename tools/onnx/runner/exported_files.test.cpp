@@ -355,6 +355,57 @@ TEST_CASE("a call's attribute counts as often as a function has it")
     CHECK(complaint_about(proto) == "f: all tensors together would take more than 4194304 bytes");
 }
 
+TEST_CASE("what a call becomes counts: its names, and messages that are larger than their bytes")
+{
+    std::string const most = ": all tensors together would take more than 8000000 bytes";
+    with_budget const few({.bytes = 8'000'000});
+    // Each output gets the function's name in front.
+    std::string many;
+    for (int i = 0; i < 100; ++i)
+        many += fmt::format("t{} = Neg(a) ", i);
+    onnx::ModelProto named = model_with(function_of("f (a) => (t99) { " + many + "}"), "y = own.f(x)");
+    CHECK(complaint_about(named) == "none");
+    std::string const long_name(1 << 17, 'f');
+    named.mutable_functions(0)->set_name(long_name);
+    named.mutable_graph()->mutable_node(0)->set_op_type(long_name);
+    CHECK(complaint_about(named).ends_with(most));
+    // Each reader of an input gets the name that the call gives it.
+    onnx::ModelProto read =
+        model_with(function_of("f (a) => (t99) { " + many + "}"), "x2 = Neg(x) y = own.f(x2)");
+    read.mutable_graph()->mutable_node(0)->set_output(0, long_name);
+    read.mutable_graph()->mutable_node(1)->set_input(0, long_name);
+    CHECK(complaint_about(read) == "f" + most);
+    // Each output that is an input is a node of its own.
+    onnx::ModelProto equal =
+        model_with(function_of("f (a) => (a) { b = Neg(a) }"), "x2 = Neg(x) y = own.f(x2)");
+    equal.mutable_graph()->mutable_node(0)->set_output(0, long_name);
+    equal.mutable_graph()->mutable_node(1)->set_input(0, long_name);
+    for (int i = 0; i < 100; ++i) {
+        equal.mutable_functions(0)->add_output("a");
+        equal.mutable_graph()->mutable_node(1)->add_output(fmt::format("y{}", i));
+    }
+    CHECK(complaint_about(equal) == "f" + most);
+    // A text without characters is a byte or two of a file, and some dozens here.
+    onnx::ModelProto texts = model_with(function_of("f (a) => (b) { c = Constant<value_strings = [\"\"]>() "
+                                                    "b = Neg(a) }"),
+        "x2 = own.f(x) x3 = own.f(x2) x4 = own.f(x3) y = own.f(x4)");
+    for (int i = 0; i < 50'000; ++i)
+        texts.mutable_functions(0)->mutable_node(0)->mutable_attribute(0)->add_strings("");
+    CHECK(complaint_about(texts).ends_with(most));
+}
+
+TEST_CASE("the nodes of bodies that a call gives count as often as a function has them")
+{
+    std::string nodes, body;
+    for (int i = 0; i < 100; ++i)
+        nodes += fmt::format("t{} = If<then_branch: graph = @b, else_branch: graph = @b>(c) ", i);
+    for (int i = 0; i < 600; ++i)
+        body += fmt::format("o{} = Neg(x) ", i);
+    onnx::ModelProto const proto = model_with(function_of("f <b> (c) => (t99) { " + nodes + "}"),
+        "c = Constant<value = bool {1}>() y = own.f<b = e () => (float[2] o0) { " + body + "}>(c)");
+    CHECK(complaint_about(proto) == "f: calls of the model's functions have more than 100000 nodes");
+}
+
 TEST_CASE("functions of one name that differ in their overload")
 {
     constexpr int of_function = 13, of_node = 8; // the fields, which ONNX 1.16 added

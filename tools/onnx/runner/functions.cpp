@@ -1,6 +1,7 @@
 #include "functions.hpp"
 
 #include <algorithm>
+#include <utility>
 #include <vector>
 
 #include <google/protobuf/unknown_field_set.h>
@@ -101,11 +102,26 @@ struct renaming {
     }
 };
 
+void require_few(std::size_t nodes)
+{
+    if (nodes > most_nodes)
+        throw runner_error(fmt::format("calls of the model's functions have more than {} nodes", most_nodes));
+}
+
+/// Adds nodes and those of their bodies to a count. Throws if it is more than all calls may have.
+void count_nodes(node_list const& nodes, std::size_t& count)
+{
+    for_each_node(nodes, [&](onnx::NodeProto const&) { ++count; });
+    require_few(count);
+}
+
 /// Takes the nodes of a function into the graph of a call.
 class expansion {
 public:
-    expansion(function const& called, onnx::NodeProto const& call, unused_names& names, reservation& memory)
-        : called_(called), call_(call), new_names_(names), memory_(memory)
+    /// Adds what the nodes take to `memory`, and the nodes of bodies that the call gives to `node_count`.
+    expansion(function const& called, onnx::NodeProto const& call, unused_names& names, reservation& memory,
+        std::size_t& node_count)
+        : called_(called), call_(call), new_names_(names), memory_(memory), node_count_(node_count)
     {
         for (auto const& attribute : call.attribute())
             attributes_.emplace(attribute.name(), &attribute);
@@ -147,7 +163,8 @@ private:
                     take(*attribute.mutable_g(), names);
                 node.add_attribute()->Swap(&attribute);
             } else if (onnx::AttributeProto const* const given = find(attribute.ref_attr_name())) {
-                memory_.grow(given->ByteSizeLong());
+                count_nodes(given->g().node(), node_count_);
+                memory_.grow(given->SpaceUsedLong());
                 onnx::AttributeProto& added = *node.add_attribute();
                 added = *given;
                 added.set_name(attribute.name());
@@ -171,8 +188,9 @@ private:
             each.set_name(renamed(each.name(), names));
     }
 
-    static void add_identity(node_list& nodes, std::string const& from, std::string const& to)
+    void add_identity(node_list& nodes, std::string const& from, std::string const& to)
     {
+        memory_.grow(from.size() + to.size());
         onnx::NodeProto& copy = *nodes.Add();
         copy.set_domain(own_domain);
         copy.set_op_type("Identity");
@@ -195,6 +213,8 @@ private:
 
     std::string new_name(std::string const& name)
     {
+        constexpr std::size_t copies = 4; // in the value's node, in two tables of names and in the graph's
+        memory_.grow(copies * (called_.proto.name().size() + 1 + name.size()));
         return new_names_.make(called_.proto.name() + "/" + name);
     }
 
@@ -202,7 +222,10 @@ private:
     std::string renamed(std::string const& name, renaming const& names)
     {
         std::string const* const found = names.find(name);
-        return name.empty() ? name : found == nullptr ? new_name(name) : *found;
+        if (name.empty() || found == nullptr)
+            return name.empty() ? name : new_name(name);
+        memory_.grow(found->size());
+        return *found;
     }
 
     onnx::AttributeProto const* find(std::string const& attribute) const
@@ -217,6 +240,7 @@ private:
     onnx::NodeProto const& call_;
     unused_names& new_names_;
     reservation& memory_;
+    std::size_t& node_count_;
     std::unordered_map<std::string, onnx::AttributeProto const*> attributes_{};
 };
 
@@ -236,7 +260,10 @@ function_table::function_table(onnx::ModelProto const& model) : names_(model.gra
             throw runner_error(
                 fmt::format("the model's function {} is in the domain {}, which is the runner's",
                     in_quotes(proto.name()), in_quotes(own_domain)));
-        if (!functions_.emplace(name_of(proto), function{proto, defaults_of(proto)}).second)
+        function made{proto, defaults_of(proto), {proto.attribute().begin(), proto.attribute().end()}};
+        for (auto const& [name, attribute] : made.defaults)
+            made.attributes.insert(name);
+        if (!functions_.emplace(name_of(proto), std::move(made)).second)
             throw runner_error("the model has two functions " + quoted_name(proto));
     }
 }
@@ -281,14 +308,12 @@ node_list function_table::expand(function const& called, onnx::NodeProto const& 
         throw runner_error(fmt::format(
             "the function gives {} outputs, but {} are named", proto.output_size(), call.output_size()));
     for (auto const& attribute : call.attribute())
-        if (std::ranges::count(proto.attribute(), attribute.name()) == 0 &&
-            !called.defaults.contains(attribute.name()))
+        if (!called.attributes.contains(attribute.name()))
             throw runner_error("the function has no attribute " + in_quotes(attribute.name()));
-    for_each_node(proto.node(), [&](onnx::NodeProto const&) { ++nodes_; });
-    if (std::max(size, ++nodes_) > most_nodes)
-        throw runner_error(fmt::format("calls of the model's functions have more than {} nodes", most_nodes));
-    taken_.grow(proto.ByteSizeLong());
-    node_list nodes = expansion(called, call, names_, taken_).nodes();
+    require_few(std::max(size, ++nodes_));
+    count_nodes(proto.node(), nodes_);
+    taken_.grow(proto.SpaceUsedLong());
+    node_list nodes = expansion(called, call, names_, taken_, nodes_).nodes();
     sort_nodes(nodes);
     return nodes;
 }

@@ -21,6 +21,7 @@ using function_name = std::array<std::string, 3>;
 struct function {
     onnx::FunctionProto const& proto;
     std::unordered_map<std::string, onnx::AttributeProto> defaults{}; ///< of its attributes, by name
+    std::unordered_set<std::string> attributes{};                     ///< the names of all
 };
 
 /// True if a model has a function of this name, with any overload.
