@@ -198,6 +198,18 @@ void require_agreement(
 
 } // namespace
 
+void warning_list::add(std::string const& text)
+{
+    if (auto const [place, is_new] = all_.insert(printable(text, longest_message)); is_new)
+        in_order_.push_back(place);
+}
+
+void warning_list::shrink(std::size_t count)
+{
+    for (; in_order_.size() > count; in_order_.pop_back())
+        all_.erase(in_order_.back());
+}
+
 graph::graph(
     onnx::GraphProto const& proto, opsets const& versions, preparation const& shared, name_table const* outer)
     : proto_(proto), shared_(shared)
@@ -365,8 +377,8 @@ types graph::infer(types const& inputs, facts const* outer, certainty of_types)
 void graph::compare(std::string const& what, std::string const& name, xloom::partial_type const& inferred,
     xloom::partial_type const& declared, certainty of_types) const
 {
-    if (of_types == certainty::final && !is_mergeable(inferred, declared))
-        shared_.warnings->insert(contradiction(what, name, inferred, declared));
+    if (of_types == certainty::final && !shared_.warnings->is_full() && !is_mergeable(inferred, declared))
+        shared_.warnings->add(contradiction(what, name, inferred, declared));
 }
 
 void graph::mark_read(std::size_t outward, std::vector<bool>& is_read) const
@@ -424,14 +436,14 @@ xloom::partial_type graph::completed(xloom::partial_type const& type, std::size_
 
 std::optional<types> graph::infer_branch(facts const* outer, certainty of_types)
 {
-    std::set<std::string> const warned = *shared_.warnings;
+    std::size_t const warned = shared_.warnings->all().size();
     try {
         impossible_.clear();
         return infer({}, outer, of_types);
     } catch (not_implemented const&) {
         throw;
     } catch (std::exception const& error) {
-        *shared_.warnings = warned;
+        shared_.warnings->shrink(warned);
         impossible_ = error.what();
         return std::nullopt;
     }

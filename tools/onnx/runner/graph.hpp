@@ -38,11 +38,28 @@ using scope = frame<value const*>;
 class function_table;
 struct function;
 
+/// Warnings, each once and as one printable line: the first 1,000 of a model.
+class warning_list {
+public:
+    static constexpr std::size_t most = 1000;
+
+    std::set<std::string> const& all() const { return all_; }
+    bool is_full() const { return all_.size() == most; }
+    /// Requires that the list is not full.
+    void add(std::string const& text);
+    /// Keeps the first `count` that were added.
+    void shrink(std::size_t count);
+
+private:
+    std::set<std::string> all_{};
+    std::vector<std::set<std::string>::const_iterator> in_order_{};
+};
+
 /// What a model's graphs share while they are prepared.
 struct preparation {
-    std::size_t model_bytes = 0;               ///< what the model itself takes
-    function_table* functions = nullptr;       ///< the model's own; none if null
-    std::set<std::string>* warnings = nullptr; ///< where declared dimensions contradict inferred ones
+    std::size_t model_bytes = 0;         ///< what the model itself takes
+    function_table* functions = nullptr; ///< the model's own; none if null
+    warning_list* warnings = nullptr;    ///< where declared dimensions contradict inferred ones
 };
 
 class graph {

@@ -1,7 +1,6 @@
 // What is inferred before a run, and what a run is checked against.
 
 #include <memory>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -20,7 +19,7 @@ opsets const versions{{"", 18}, {"com.microsoft", 1}};
 std::string inferred(std::string const& text, opsets const& imported = versions)
 {
     onnx::GraphProto const proto = graph_of(text);
-    std::set<std::string> warnings;
+    warning_list warnings;
     preparation const shared{.model_bytes = proto.ByteSizeLong(), .warnings = &warnings};
     graph ready(proto, imported, shared);
     return fmt::format("{}", ready.infer(types(static_cast<std::size_t>(proto.input_size()))).at(0));

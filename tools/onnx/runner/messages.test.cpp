@@ -95,3 +95,58 @@ TEST_CASE("values are cut where they are long")
     CHECK(reduction.output("y").run() ==
           "ScatterElements: the reduction '" + std::string(64, 'x') + "'... (1000 bytes) does not exist");
 }
+
+TEST_CASE("warnings are printable lines, cut, and no more than a thousand")
+{
+    auto const declare = [](onnx::GraphProto& graph, std::string const& name, std::string const& dim) {
+        auto& declared = *graph.add_value_info();
+        declared.set_name(name);
+        auto& type = *declared.mutable_type()->mutable_tensor_type();
+        type.set_elem_type(onnx::TensorProto::FLOAT);
+        type.mutable_shape()->add_dim()->set_dim_value(7);
+        type.mutable_shape()->add_dim()->set_dim_param(dim);
+    };
+    hostile_model built;
+    built.number("a", 1).node("Relu", "a", "b");
+    declare(built.graph(), "b", "N\x1b]0;x\x07\n");
+    built.node("Neg", "b", "y");
+    CHECK(*model(built.output("y").proto()).warnings().begin() ==
+          "Relu: its output 'b' is declared as float[7, N\\x1b]0;x\\x07\\n], but is float[1]");
+    built.graph().clear_value_info();
+    declare(built.graph(), "b", std::string(10'000, 'N'));
+    model const cut(built.proto());
+    CHECK(cut.warnings().begin()->size() < 2100);
+
+    hostile_model many;
+    many.number("a", 1).node("Neg", "a", "y");
+    for (int i = 0; i < 1200; ++i) {
+        auto& node = many.node("Relu", "a", "b");
+        node.set_output(0, "b" + std::to_string(i));
+        declare(many.graph(), node.output(0), "N");
+    }
+    CHECK(model(many.output("y").proto()).warnings().size() == 1000);
+
+    // An output of unknown shape, which only a run contradicts.
+    hostile_model after;
+    after.graph().add_input()->set_name("a");
+    after.node("Relu", "a", "y");
+    auto& type = *after.output("y").graph().mutable_output(0)->mutable_type()->mutable_tensor_type();
+    type.set_elem_type(onnx::TensorProto::FLOAT);
+    type.mutable_shape()->add_dim()->set_dim_value(7);
+    type.mutable_shape()->add_dim()->set_dim_param("N\n");
+    model const made(after.proto());
+    CHECK(made.warnings_of(made.run({tensor(element_type::float_, {3, 2})})) ==
+          std::vector<std::string>{"the output 'y' is declared as float[7, N\\n], but is float[3, 2]"});
+}
+
+TEST_CASE("an impossible branch takes its own warnings back, no others")
+{
+    warning_list warnings;
+    warnings.add("b");
+    warnings.add("d");
+    std::size_t const before = warnings.all().size();
+    for (char const* const text : {"a", "b", "c"})
+        warnings.add(text);
+    warnings.shrink(before);
+    CHECK(warnings.all() == std::set<std::string>{"b", "d"});
+}

@@ -78,9 +78,12 @@ std::vector<std::string> model::warnings_of(std::vector<value> const& outputs) c
 {
     std::vector<std::string> warnings;
     for (std::size_t k = 0; k < outputs.size(); ++k)
-        if (auto const& declared = graph_.output_types()[k]; !agrees(outputs[k], declared))
-            warnings.push_back(fmt::format("the output {} is declared as {}, but is {}",
-                in_quotes(proto().output(static_cast<int>(k)).name()), declared, describe(outputs[k])));
+        if (auto const& declared = graph_.output_types()[k];
+            warnings.size() < warning_list::most && !agrees(outputs[k], declared))
+            warnings.push_back(printable(
+                fmt::format("the output {} is declared as {}, but is {}",
+                    in_quotes(proto().output(static_cast<int>(k)).name()), declared, describe(outputs[k])),
+                longest_message));
     return warnings;
 }
 

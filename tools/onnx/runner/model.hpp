@@ -30,15 +30,17 @@ public:
     void infer();
     std::vector<value> run(std::vector<value> const& inputs) const { return graph_.run(inputs); }
 
-    /// Returns where declared dimensions contradict those that follow from the inputs' types.
-    std::set<std::string> const& warnings() const { return warnings_; }
-    /// Returns where declared dimensions contradict the outputs of a run, although nothing did before it.
+    /// Returns where declared dimensions contradict those that follow from the inputs' types: the first
+    /// 1,000.
+    std::set<std::string> const& warnings() const { return warnings_.all(); }
+    /// Returns where declared dimensions contradict the outputs of a run, although nothing did before it: the
+    /// first 1,000.
     std::vector<std::string> warnings_of(std::vector<value> const& outputs) const;
 
 private:
     onnx::ModelProto proto_;
     function_table functions_;
-    std::set<std::string> warnings_{};
+    warning_list warnings_{};
     preparation shared_;
     graph graph_;
 };

@@ -1,6 +1,5 @@
 // Weights that are constants, packed once for all runs.
 
-#include <set>
 #include <string>
 #include <vector>
 
@@ -156,7 +155,7 @@ TEST_CASE("weights are packed once all types are known, not while they are tenta
 {
     onnx::GraphProto const proto =
         graph_of("g (float[2, 2] x) => (float[] y) { " + constant("w", {2, 2}, 2) + "y = MatMul(x, w) }");
-    std::set<std::string> warnings;
+    warning_list warnings;
     preparation const shared{proto.ByteSizeLong(), nullptr, &warnings};
     graph made(proto, {{"", 18}}, shared);
     auto const is_packed = [&](certainty of_types) {

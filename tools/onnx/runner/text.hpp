@@ -1,6 +1,7 @@
 #pragma once
 // Text from a model in messages: untrusted and of any length.
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -24,6 +25,9 @@ namespace runner {
 /// Returns a text as one printable line: control characters, and invalid UTF-8, as \n or \x1b. Truncated to
 /// `most` bytes.
 std::string printable(std::string_view text, std::size_t most);
+
+/// The bytes of an error or a warning, as the first that are shown.
+inline constexpr std::size_t longest_message = 2000;
 
 /// Returns a name in quotes, escaped and truncated. Its own quotes and backslashes get a backslash.
 std::string in_quotes(std::string_view name);

@@ -27,7 +27,7 @@ void require_possible(xloom::shape const& dims, std::size_t item_size)
 
 } // namespace
 
-runner_error::runner_error(std::string const& what) : std::runtime_error(printable(what, 2000)) {}
+runner_error::runner_error(std::string const& what) : std::runtime_error(printable(what, longest_message)) {}
 
 std::size_t item_bytes(element_type type)
 {
