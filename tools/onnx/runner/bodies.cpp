@@ -1,6 +1,7 @@
 #include "bodies.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "moves.hpp"
 #include "text.hpp"
@@ -69,7 +70,7 @@ tensor scan_outputs::of_no_elements(std::size_t k, std::int64_t axis) const
 
 void scan_outputs::push(std::size_t k, tensor const& element)
 {
-    kept_.grow(sizeof(tensor));
+    kept_.grow(2 * sizeof(tensor) + sizeof(xloom::shape)); // a list may have twice the capacity it needs
     if (!made_[k].empty()) {
         tensor const& first = made_[k][0];
         if (first.type() != element.type())
@@ -84,14 +85,15 @@ void scan_outputs::push(std::size_t k, tensor const& element)
     made_[k].push_back(element);
 }
 
-tensor scan_outputs::stacked(std::size_t k, std::int64_t axis, bool is_reverse) const
+tensor scan_outputs::stacked(std::size_t k, std::int64_t axis, bool is_reverse)
 {
     if (made_[k].empty())
         return of_no_elements(k, axis);
-    std::vector<tensor> slices = made_[k];
+    std::vector<tensor> slices = std::move(made_[k]);
     if (is_reverse)
         std::reverse(slices.begin(), slices.end());
-    return stack(slices, stacked_axis(axis, slices[0].shape().size() + 1));
+    std::size_t const along = stacked_axis(axis, slices[0].shape().size() + 1);
+    return stack(std::move(slices), along);
 }
 
 std::optional<xloom::type_list> known_list(types const& all)

@@ -30,15 +30,15 @@ public:
 
     /// Appends an iteration's output k. Throws if its type or its shape is not that of the iterations before.
     void push(std::size_t k, tensor const& element);
-    /// Returns output k, stacked along an axis, from its end if `is_reverse`.
-    tensor stacked(std::size_t k, std::int64_t axis, bool is_reverse = false) const;
+    /// Returns output k, stacked along an axis, from its end if `is_reverse`. Its iterations are then gone.
+    tensor stacked(std::size_t k, std::int64_t axis, bool is_reverse = false);
 
 private:
     tensor of_no_elements(std::size_t k, std::int64_t axis) const;
 
     types elements_{}, wholes_{};
     std::vector<std::vector<tensor>> made_{}; ///< by output and iteration
-    reservation kept_{};                      ///< of tensors that share their items
+    reservation kept_{};                      ///< of tensors that share their items, and of their shapes
 };
 
 /// Returns the types as a list for xloom's inference; std::nullopt if there are too many, or one is unknown.

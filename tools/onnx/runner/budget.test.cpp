@@ -134,6 +134,17 @@ TEST_CASE("sequences count for each of their values, copies do not")
     CHECK(error_within(megabyte, "float[100] a", copies, {row}) == "none");
 }
 
+TEST_CASE("the lists of what a Loop stacks count")
+{
+    std::string const nodes =
+        "m = Constant<value = int64 {10000}>() c = Constant<value = bool {1}>() y = Loop<body = b "
+        "(int64 i, bool d) => (bool d2, e) { d2 = Identity(d) e = Identity(a) }>(m, c)";
+    tensor const a(element_type::uint8, {1});
+    CHECK(error_within(3 * megabyte, "uint8[1] a", nodes, {a}) ==
+          "Loop: all tensors together would take more than 3000000 bytes");
+    CHECK(error_within(10 * megabyte, "uint8[1] a", nodes, {a}) == "none");
+}
+
 TEST_CASE("what is packed counts, before a run and in it")
 {
     // 4 rows of 10,000 weights, each filled up to a vector.

@@ -88,6 +88,7 @@ tensor transposed(tensor const& from, std::vector<std::size_t> const& order)
 tensor concatenated(std::vector<tensor> const& parts, std::int64_t given_axis)
 {
     std::vector<xloom::shape> shapes;
+    shapes.reserve(parts.size());
     for (tensor const& part : parts)
         shapes.push_back(part.shape());
     xloom::shape const dims = xloom_onnx::concat_shape(shapes, given_axis);

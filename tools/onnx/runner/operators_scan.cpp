@@ -139,7 +139,7 @@ std::vector<value> scan_batched(call const& node, std::size_t M)
         tensors column;
         for (tensors const& row : rows)
             column.push_back(row[k]);
-        all.emplace_back(stack(column));
+        all.emplace_back(stack(std::move(column)));
     }
     return all;
 }
