@@ -15,7 +15,9 @@ struct budget {
     static constexpr std::uint64_t any_steps = std::numeric_limits<std::uint64_t>::max();
     static constexpr seconds any_time{std::numeric_limits<double>::infinity()};
 
-    std::size_t bytes = std::size_t{1} << 31;        ///< of all that models hold together
+    /// Of all values and packed weights that models hold together, and of what the calls of functions become.
+    /// The files of models are held beside them: initializers until a model is ready, all else as long as it.
+    std::size_t bytes = std::size_t{1} << 31;
     std::size_t tensor_bytes = std::size_t{1} << 28; ///< of one tensor that an operator makes
     std::uint64_t steps = 100'000'000;
     seconds time{60}; ///< from the moment when the budget is set

@@ -134,6 +134,19 @@ TEST_CASE("sequences count for each of their values, copies do not")
     CHECK(error_within(megabyte, "float[100] a", copies, {row}) == "none");
 }
 
+TEST_CASE("an initializer that is no input is held once")
+{
+    model const made(model_of(graph_of("g (float[2] x, float[2] w) => (float[] y) <float[2] v = {1, 2}, "
+                                       "float[2] w = {3, 4}> { z = Add(x, v) y = "
+                                       "Add(z, w) }")));
+    CHECK(made.proto().initializer(0).name() == "v");
+    CHECK(made.proto().initializer(0).float_data_size() == 0);
+    CHECK(made.proto().initializer(1).float_data_size() == 2);
+    std::vector<float> const x{10, 20};
+    auto const y = made.run({tensor::of<float>({2}, x)}).at(0).as_tensor();
+    CHECK(y.items<float>()[1] == 26);
+}
+
 TEST_CASE("the lists of what a Loop stacks count")
 {
     std::string const nodes =

@@ -1,8 +1,10 @@
 #include "model.hpp"
 
+#include <unordered_set>
 #include <utility>
 
 #include "fold_batch_normalization.hpp"
+#include "node_bodies.hpp"
 #include "operators.hpp"
 #include "proto.hpp"
 #include "rewrite_quantized.hpp"
@@ -27,6 +29,22 @@ onnx::ModelProto runnable(onnx::ModelProto proto)
     rewrite_quantized(proto);
     fold_batch_normalization(proto);
     return proto;
+}
+
+/// Frees the items of the initializers that are no inputs, of which a graph that is ready has its own.
+void free_initializers(onnx::GraphProto& graph)
+{
+    std::unordered_set<std::string> inputs;
+    for (auto const& input : graph.input())
+        inputs.insert(input.name());
+    for (onnx::TensorProto& each : *graph.mutable_initializer())
+        if (!inputs.contains(each.name())) {
+            onnx::TensorProto freed; // to clear a field would keep its memory
+            freed.set_name(each.name());
+            each.Swap(&freed);
+        }
+    for (onnx::NodeProto& node : *graph.mutable_node())
+        for_each_body(node, free_initializers);
 }
 
 } // namespace
@@ -69,6 +87,7 @@ model::model(onnx::ModelProto proto)
       shared_{proto_.ByteSizeLong(), &functions_, &warnings_},
       graph_(proto_.graph(), opsets_of(proto_), shared_)
 {
+    free_initializers(*proto_.mutable_graph());
     infer();
 }
 

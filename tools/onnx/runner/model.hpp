@@ -23,6 +23,7 @@ public:
     model(model const&) = delete;
     model& operator=(model const&) = delete;
 
+    /// Returns the graph, without the items of initializers that are no inputs.
     onnx::GraphProto const& proto() const { return proto_.graph(); }
     graph const& prepared() const { return graph_; }
     graph& prepared() { return graph_; }
