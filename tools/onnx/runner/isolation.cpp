@@ -1,9 +1,11 @@
 #include "isolation.hpp"
 #include "text.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstring>
+#include <limits>
 #include <system_error>
 
 #include <poll.h>
@@ -33,7 +35,9 @@ void set_limits([[maybe_unused]] process_limits const& allowed)
     rlimit const no_core_file{0, 0};
     setrlimit(RLIMIT_CORE, &no_core_file);
 #ifndef RUNNER_WITH_ADDRESS_SANITIZER
-    rlimit const memory{allowed.bytes, allowed.bytes};
+    auto const most =
+        static_cast<rlim_t>(std::min<std::uint64_t>(allowed.bytes, std::numeric_limits<rlim_t>::max()));
+    rlimit const memory{most, most};
     setrlimit(RLIMIT_AS, &memory);
 #endif
 }

@@ -2,7 +2,7 @@
 // Tests in a separate process, which contains crashes, infinite loops and excessive memory use.
 
 #include <chrono>
-#include <cstddef>
+#include <cstdint>
 #include <functional>
 
 #include "test_folder.hpp"
@@ -11,8 +11,8 @@ namespace runner {
 
 struct process_limits {
     std::chrono::milliseconds time{10000};
-    std::size_t bytes = std::size_t(4)
-                        << 30; ///< of address space; builds with sanitizers need theirs, and have no limit
+    /// Of address space; builds with sanitizers need theirs, and have no limit.
+    std::uint64_t bytes = std::uint64_t{4} << 30;
 };
 
 test_result run_isolated(std::function<test_result()> const& test, process_limits allowed = {});

@@ -2,6 +2,7 @@
 
 #include <complex>
 #include <limits>
+#include <utility>
 
 #include "byte_order.hpp"
 #include "text.hpp"
@@ -80,6 +81,8 @@ private:
         for (std::int64_t const dim : proto_.dims())
             if (dim < 0)
                 refuse("has the negative dimension {}", dim);
+            else if (!std::in_range<std::size_t>(dim)) // where that has 32 bits
+                refuse("has the dimension {}, which is more than can be counted", dim);
         xloom::shape const dims(proto_.dims().begin(), proto_.dims().end());
         if (!xloom::has_strides(dims, item_bytes(type_)))
             refuse("has the shape {}, which has more items than can be counted", dims);

@@ -49,9 +49,9 @@ std::string npy_type()
     return type;
 }
 
-/// The bytes of a character of a string, which is a code point; the most characters that a string may have.
-inline constexpr std::size_t npy_character = sizeof(std::uint32_t),
-                             most_npy_characters = std::size_t{1} << 32;
+/// The bytes of a character of a string, which is a code point; the most characters that a string may have,
+/// whose bytes 32 bits can count.
+inline constexpr std::size_t npy_character = sizeof(std::uint32_t), most_npy_characters = 0x3fff'ffff;
 
 /// Returns the number of characters of a string.
 inline std::size_t npy_length(std::string_view text)
