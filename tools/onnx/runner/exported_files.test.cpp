@@ -481,6 +481,31 @@ TEST_CASE("items in a file below the model's folder")
           floats{2, 0});
 }
 
+TEST_CASE("items of a sparse tensor in a file below the model's folder")
+{
+    temporary_folder const folder;
+    folder.write("model/values.bin", one_and_two);
+    folder.write("model/places.bin", std::string("\2\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0", 16)); // 2, 0
+    external_model sparse;
+    sparse.proto =
+        model_of(graph_of("g (float[2] x) => (float[3] y) { s = Constant() z = Neg(x) y = Neg(s) }"));
+    auto& attribute = *sparse.proto.mutable_graph()->mutable_node(0)->add_attribute();
+    attribute.set_name("sparse_value");
+    attribute.set_type(onnx::AttributeProto::SPARSE_TENSOR);
+    attribute.mutable_sparse_tensor()->add_dims(3);
+    auto const add = [](onnx::TensorProto& to, onnx::TensorProto::DataType type, char const* file) {
+        to.set_data_type(type);
+        to.add_dims(2);
+        to.set_data_location(onnx::TensorProto::EXTERNAL);
+        auto& location = *to.add_external_data();
+        location.set_key("location");
+        location.set_value(file);
+    };
+    add(*attribute.mutable_sparse_tensor()->mutable_values(), onnx::TensorProto::FLOAT, "values.bin");
+    add(*attribute.mutable_sparse_tensor()->mutable_indices(), onnx::TensorProto::INT64, "places.bin");
+    CHECK(result_of(sparse.read_in(folder)) == floats{-2, 0, -1});
+}
+
 TEST_CASE("items in files that a model may not have, or has not")
 {
     temporary_folder const folder;

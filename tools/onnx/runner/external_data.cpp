@@ -114,6 +114,10 @@ public:
                     read(*attribute.mutable_t());
                 for (auto& each : *attribute.mutable_tensors())
                     read(each);
+                if (attribute.has_sparse_tensor()) {
+                    read(*attribute.mutable_sparse_tensor()->mutable_values());
+                    read(*attribute.mutable_sparse_tensor()->mutable_indices());
+                }
                 if (attribute.has_g())
                     read(*attribute.mutable_g());
             }

@@ -7,7 +7,8 @@
 
 namespace runner {
 
-/// Reads the items of all tensors of a model that are in other files, as those of the model itself.
+/// Reads the items of all tensors of a model that are in other files, as those of the model itself; not of
+/// the defaults of functions' attributes, which an error reports where a call needs one.
 ///
 /// Why they are not mapped: a file that another program shortens would end this one.
 ///
