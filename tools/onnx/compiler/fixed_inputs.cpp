@@ -10,6 +10,7 @@
 #include "inference.hpp"
 #include "text.hpp"
 #include "types.hpp"
+#include "unused_names.hpp"
 
 namespace compiler {
 
@@ -17,14 +18,6 @@ namespace {
 
 using runner::in_quotes;
 using runner::runner_error;
-
-template <class Protos>
-void erase_names(Protos& from, std::unordered_set<std::string> const& names)
-{
-    from.erase(std::remove_if(
-                   from.begin(), from.end(), [&](auto const& each) { return names.contains(each.name()); }),
-        from.end());
-}
 
 /// The type of a tensor that is an input of the graph.
 onnx::TypeProto& tensor_input(onnx::GraphProto& graph, std::string const& name)
@@ -125,10 +118,10 @@ onnx::ModelProto with_fixed_defaults(onnx::ModelProto model, std::map<std::strin
     std::unordered_set<std::string> replaced, constants;
     for (auto const& each : values)
         replaced.insert(each.first);
-    erase_names(*model.mutable_graph()->mutable_initializer(), replaced);
+    runner::erase_names(*model.mutable_graph()->mutable_initializer(), replaced);
     for (auto const& each : model.graph().initializer())
         constants.insert(each.name());
-    erase_names(*model.mutable_graph()->mutable_input(), constants);
+    runner::erase_names(*model.mutable_graph()->mutable_input(), constants);
     return model;
 }
 

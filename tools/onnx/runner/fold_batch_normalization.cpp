@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "budget.hpp"
+#include "check_node.hpp"
 #include "convert.hpp"
 #include "functions.hpp"
 #include "model.hpp"
@@ -47,18 +48,32 @@ bool is_onnx(onnx::NodeProto const& node, std::string_view type)
     return node.op_type() == type && plain_domain(node.domain()).empty();
 }
 
-/// The tensors of a graph that no run changes, by name.
+bool is_constant(onnx::NodeProto const& node)
+{
+    return is_onnx(node, "Constant") && node.output_size() == 1 && node.attribute_size() == 1 &&
+           node.attribute(0).name() == "value";
+}
+
+/// The tensors of a graph that no run changes, by name; not those whose name is given twice.
 std::unordered_map<std::string, onnx::TensorProto const*> constants_of(onnx::GraphProto const& graph)
 {
     std::unordered_map<std::string, onnx::TensorProto const*> all;
+    std::unordered_set<std::string> others;
+    auto const add = [&](std::string const& name, onnx::TensorProto const& tensor) {
+        if (!all.emplace(name, &tensor).second)
+            others.insert(name);
+    };
     for (auto const& each : graph.initializer())
-        all.emplace(each.name(), &each);
+        add(each.name(), each);
     for (auto const& input : graph.input())
-        all.erase(input.name());
+        others.insert(input.name());
     for (auto const& node : graph.node())
-        if (is_onnx(node, "Constant") && node.output_size() == 1 && node.attribute_size() == 1 &&
-            node.attribute(0).name() == "value")
-            all.emplace(node.output(0), &node.attribute(0).t());
+        if (is_constant(node))
+            add(node.output(0), node.attribute(0).t());
+        else
+            others.insert(node.output().begin(), node.output().end());
+    for (std::string const& name : others)
+        all.erase(name);
     return all;
 }
 
@@ -105,8 +120,9 @@ public:
         google::protobuf::RepeatedPtrField<onnx::NodeProto> nodes;
         nodes.Swap(graph_.mutable_node());
         for (onnx::NodeProto& node : nodes)
-            if (!folded.contains(&node))
+            if (!folded.contains(&node) && !(is_constant(node) && unread_.contains(node.output(0))))
                 graph_.add_node()->Swap(&node);
+        erase_names(*graph_.mutable_initializer(), unread_);
     }
 
 private:
@@ -144,6 +160,11 @@ private:
     bool fold(onnx::NodeProto& conv, onnx::NodeProto const& normalization)
     {
         require_time(); // many may read one long parameter
+        try {
+            check_node(normalization, opset_);
+        } catch (runner_error const&) { // the graph reports it
+            return false;
+        }
         bool const has_own_weights = conv.input_size() > 1 && has_one_reader(conv.input(1));
         auto const W = has_own_weights ? constant(conv.input(1)) : std::nullopt;
         if (!W || W->shape().size() < 3 || W->size() == 0)
@@ -174,6 +195,10 @@ private:
                           bias_name = add(normalization.input(2), W->type(), {kernels}, added);
         while (conv.input_size() < 3)
             conv.add_input();
+        for (std::string const* const read : {&conv.input(1), &conv.input(2), &normalization.input(1),
+                 &normalization.input(2), &normalization.input(3), &normalization.input(4)})
+            if (!read->empty() && --uses_[*read] == 0)
+                unread_.insert(*read);
         conv.set_input(1, weights_name);
         conv.set_input(2, bias_name);
         return true;
@@ -201,6 +226,7 @@ private:
     unused_names names_;
     std::unordered_map<std::string, int> uses_;
     std::unordered_map<std::string, onnx::TensorProto const*> constants_;
+    std::unordered_set<std::string> unread_{}; ///< constants that only folded nodes read
 };
 
 } // namespace

@@ -6,10 +6,10 @@
 namespace runner {
 
 /// Multiplies the constant weights of each Conv whose only reader is a BatchNormalization with constant
-/// parameters by scale / sqrt(input_var + epsilon), in bodies too, and removes the latter. Weights that
-/// something else reads, too, stay as they are: each product would be another tensor. The products are
-/// computed in double and rounded once. Nothing is folded in a model that has a function of the name of one
-/// of these operators.
+/// parameters by scale / sqrt(input_var + epsilon), in bodies too, and removes the latter and the constants
+/// that nothing reads any more. Weights that something else reads, too, stay as they are: each product would
+/// be another tensor. The products are computed in double and rounded once. Nothing is folded in a model that
+/// has a function of the name of one of these operators.
 ///
 /// Differs   from the two operators by rounding: half a unit in the last place of each weight, in place of
 ///           the three roundings of the normalization.

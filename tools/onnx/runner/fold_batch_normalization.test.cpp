@@ -1,5 +1,6 @@
 // BatchNormalization behind a Conv: what is folded, what is not, and how far the results are apart.
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <random>
@@ -166,6 +167,23 @@ TEST_CASE("a BatchNormalization stays where something else reads the Conv, or a 
     stays(all + constant("long", "4", {1, 2, 3, 4}),
         "c = Conv(x, w, b) y = BatchNormalization(c, s, long, m, v)");
     stays(all, "c = Conv(x, w, b) y = BatchNormalization(c, s, t, m, v) d = Conv(x, w)");
+    // What is wrong with a BatchNormalization is said, too.
+    auto const error_with = [&](std::string const& attributes, std::int64_t opset = 14) {
+        return error_of(start + ") => (float[] y) { " + all + "c = Conv(x, w, b) y = BatchNormalization<" +
+                            attributes + ">(c, s, t, m, v) }",
+            {input(std::vector<float>(C * L))}, opset);
+    };
+    CHECK(error_with("epsilon = 0.001") == "none");
+    CHECK(
+        error_with("epsilon = 1") == "BatchNormalization: its attribute 'epsilon' must be FLOAT, but is INT");
+    CHECK(error_with("training_mode = 0.5") ==
+          "BatchNormalization: its attribute 'training_mode' must be INT, but is FLOAT");
+    CHECK(error_with("spatial = 1")
+              .starts_with("BatchNormalization: it has no attribute 'spatial' at opset 14"));
+    CHECK(error_with("unknown = 1")
+              .starts_with("BatchNormalization: it has no attribute 'unknown' at opset 14"));
+    CHECK(error_with("epsilon = 0.5, epsilon = 0.5") ==
+          "BatchNormalization: its attribute 'epsilon' is given twice");
     // Parameters of another element type are the operators' to judge.
     auto const with_bias = [&](std::string const& bias) {
         return error_of(start + ") => (float[] y) { " + constant("w", "3, 2, 3", of.w) + of.parameters() +
@@ -215,4 +233,40 @@ TEST_CASE("a BatchNormalization stays where something else reads the Conv, or a 
                          .at(0)
                          .as_tensor();
     CHECK(std::isnan(y.items<float>()[0]));
+}
+
+TEST_CASE("constants that a folded Conv no longer reads are gone, others are not")
+{
+    std::mt19937 source(9);
+    sample const of(source);
+    auto const constants_of = [&](std::string const& nodes, std::string const& outputs) {
+        model const made(model_of(
+            graph_of("g (float[1, 2, L] x) => (" + outputs + ") { " + of.constants() + nodes + "}")));
+        return made.proto().initializer_size() + static_cast<int>(std::ranges::count(made.proto().node(),
+                                                     "Constant", &onnx::NodeProto::op_type));
+    };
+    CHECK(constants_of(both, "float[] y") == 2); // the products
+    CHECK(constants_of(both + "n = Neg(b) o = Neg(v)", "float[] y") == 4);
+    CHECK(constants_of(both, "float[] y, float[3] m") == 3);
+    CHECK(constants_of(both + "d = Conv(x, k, b) z = BatchNormalization(d, s, t, m, v) " +
+                           constant("k", "3, 2, 3", of.w),
+              "float[] y, float[] z") == 4);
+
+    onnx::GraphProto graph = graph_of(
+        "g (float[1, 2, L] x) => (float[] y) { " + of.parameters() + constant("b", "3", of.b) + both + "}");
+    onnx::TensorProto& w = *graph.add_initializer();
+    w.set_name("w");
+    w.set_data_type(onnx::TensorProto::FLOAT);
+    for (std::int64_t const dim : {3, 2, 3})
+        w.add_dims(dim);
+    for (float const item : of.w)
+        w.add_float_data(item);
+    model const made(model_of(graph));
+    CHECK(made.proto().initializer_size() == 2);
+    CHECK(std::ranges::count(made.proto().initializer(), "w", &onnx::TensorProto::name) == 0);
+
+    // What is given twice stays, and is reported.
+    *graph.add_initializer() = graph.initializer(0);
+    graph.mutable_initializer(1)->set_float_data(0, 7);
+    CHECK_THROWS_WITH_AS(model(model_of(graph)), "the graph has two initializers 'w'", runner_error);
 }

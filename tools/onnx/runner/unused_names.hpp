@@ -1,6 +1,7 @@
 #pragma once
-// Names for values that a rewriting adds to a model.
+// Names of values that a rewriting adds to a model, or removes from it.
 
+#include <algorithm>
 #include <cstddef>
 #include <string>
 #include <unordered_map>
@@ -30,5 +31,14 @@ private:
     std::unordered_set<std::string> used_{};
     std::unordered_map<std::string, std::size_t> counts_{}; ///< the last number of each base
 };
+
+/// Erases the entries of a field of messages that have one of these names.
+template <class Protos>
+void erase_names(Protos& from, std::unordered_set<std::string> const& names)
+{
+    from.erase(std::remove_if(
+                   from.begin(), from.end(), [&](auto const& each) { return names.contains(each.name()); }),
+        from.end());
+}
 
 } // namespace runner
