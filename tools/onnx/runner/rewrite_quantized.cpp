@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <initializer_list>
+#include <optional>
 #include <string>
 #include <unordered_map>
 
@@ -22,16 +23,24 @@ bool is_quantized(onnx::NodeProto const& node)
     return node.domain() == "com.microsoft" && node.op_type() == "DynamicQuantizeLSTM";
 }
 
-/// Throws if the node is not valid, or the type of an 8-bit input is known in the graph and is another.
-void check(onnx::GraphProto const& graph, onnx::NodeProto const& node)
-try {
-    check_node(node, 1);
-    std::unordered_map<std::string, int> types;
+/// The element types that a graph tells of its values; 0 for others than tensors.
+using known_types = std::unordered_map<std::string, int>;
+
+known_types types_in(onnx::GraphProto const& graph)
+{
+    known_types types;
     for (auto const& each : graph.initializer())
         types.emplace(each.name(), each.data_type());
     for (auto const* const list : {&graph.input(), &graph.value_info()})
         for (auto const& each : *list)
             types.emplace(each.name(), each.type().tensor_type().elem_type());
+    return types;
+}
+
+/// Throws if the node is not valid, or the type of an 8-bit input is known and is another.
+void check(known_types const& types, onnx::NodeProto const& node)
+try {
+    check_node(node, 1);
     for (int const i : {1, 2, 9, 11})
         if (auto const found = types.find(node.input(i)); found != types.end() && found->second != 0 &&
                                                           found->second != onnx::TensorProto::INT8 &&
@@ -133,9 +142,12 @@ void rewrite(onnx::GraphProto& graph, unused_names& names)
 {
     google::protobuf::RepeatedPtrField<onnx::NodeProto> nodes;
     nodes.Swap(graph.mutable_node());
+    std::optional<known_types> types; // once for all nodes, and for none
     for (onnx::NodeProto& node : nodes)
         if (is_quantized(node)) {
-            check(graph, node);
+            if (!types)
+                types = types_in(graph);
+            check(*types, node);
             rewriter(graph, names, node).run();
         } else {
             for_each_body(node, [&](onnx::GraphProto& body) { rewrite(body, names); });

@@ -11,7 +11,7 @@ namespace runner {
 /// Replaces each DynamicQuantizeLSTM, in bodies too, by nodes that compute (W - W_zero_point) * W_scale, the
 /// same of R, and by xloom's QuantizedLSTM: ONNX's LSTM whose weights are packed as
 /// weight_storage::dynamic_int8. Where the weights are constants, they are packed once. Nothing is replaced
-/// in a model that has a function of that name.
+/// in a model that has a function of that name, nor in functions, in which the operator is not implemented.
 ///
 /// Errors    runner_error: an input that is needed is omitted, or is declared with another type than int8 or
 ///           uint8; an attribute that the operator has not.
