@@ -134,6 +134,15 @@ TEST_CASE("sequences count for each of their values, copies do not")
     CHECK(error_within(megabyte, "float[100] a", copies, {row}) == "none");
 }
 
+TEST_CASE("characters of a sequence's strings count as it gets them")
+{
+    with_budget const limits({.bytes = 8192});
+    tensor text(element_type::string, {1});
+    text.items<std::string>()[0].assign(5000, 'a');
+    sequence const made{text};
+    CHECK_THROWS_AS(tensor(element_type::uint8, {2500}), runner_error);
+}
+
 TEST_CASE("an initializer that is no input is held once")
 {
     model const made(model_of(graph_of("g (float[2] x, float[2] w) => (float[] y) <float[2] v = {1, 2}, "

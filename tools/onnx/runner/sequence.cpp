@@ -64,6 +64,7 @@ void sequence::insert(std::size_t where, value added)
 {
     if (size() == storage_->taken.bytes() / sizeof(value))
         reserve(std::max<std::size_t>(4, 2 * size()));
+    reserve_characters(added);
     auto const type = type_of(added);
     storage_->common_type = empty() ? type : common(storage_->common_type, type);
     auto& values = storage_->values;

@@ -31,7 +31,7 @@ public:
 
     /// Reserves capacity for `count` values. Throws if the budget is exceeded.
     void reserve(std::size_t count);
-    // Require that nothing else reads the values.
+    // Require that nothing else reads the values. What is added reserves the characters of its strings.
     void push_back(value added);
     /// Inserts a value before position `where`, at most size().
     void insert(std::size_t where, value added);

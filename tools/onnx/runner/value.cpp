@@ -113,13 +113,7 @@ void reserve_characters(value const& v)
 {
     if (v.is_tensor())
         v.as_tensor().reserve_characters();
-    else if (v.is_sequence()) {
-        auto const& type = v.as_sequence().common_type();
-        if (type.is_tensor() && type.element() != element_type::string)
-            return;
-        for (value const& each : v.as_sequence())
-            reserve_characters(each);
-    } else if (v.as_optional().held)
+    else if (v.is_optional() && v.as_optional().held)
         reserve_characters(*v.as_optional().held);
 }
 

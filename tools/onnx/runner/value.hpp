@@ -134,7 +134,7 @@ struct value {
     optional_value const& as_optional() const;
 };
 
-/// Of all tensors in it.
+/// Of all tensors in it. Sequences have reserved theirs.
 void reserve_characters(value const& v);
 
 /// "float[2, 3]", "sequence of 2", "empty optional": for messages.
