@@ -314,9 +314,10 @@ types graph::infer(types const& inputs, facts const* outer, certainty of_types)
         bool const is_body = outer != nullptr;
         if (is_body)
             compare("the graph " + in_quotes(proto_.name()) + ": its input", name, inputs[i], type, of_types);
-        input_types_[i] =
-            completed(merged("the input", name, inputs[i], type, is_body ? without_dims(type) : type),
-                input_places_[i]);
+        auto const required = merged("the input", name, inputs[i], type, is_body ? without_dims(type) : type);
+        if (value const* const initial = initial_[input_places_[i]]; initial != nullptr && !is_body)
+            require_agreement("the initializer", name, *initial, required);
+        input_types_[i] = completed(required, input_places_[i]);
         known.own[input_places_[i]] = {input_types_[i]};
     }
     std::vector<bool> is_left;

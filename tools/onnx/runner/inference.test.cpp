@@ -481,6 +481,13 @@ TEST_CASE("what is made must agree with what was inferred")
     CHECK(error_of(doubled, {value(sequence{floats({2, 5})})}) ==
           "the input 'a' is sequence of 1, but must be float[2, N]");
 
+    // An initial value, too, whether a run gives another one or not.
+    CHECK(error_of("g (float[2] x) => (int64[] y) <float[3] x = {1, 2, 3}> { y = Shape(x) }") ==
+          "the initializer 'x' is float[3], but must be float[2]");
+    CHECK(error_of("g (int64[3] x) => (int64[] y) <float[3] x = {1, 2, 3}> { y = Shape(x) }") ==
+          "the initializer 'x' is float[3], but must be int64[3]");
+    CHECK(error_of("g (float[N] x) => (int64[] y) <float[3] x = {1, 2, 3}> { y = Shape(x) }") == "none");
+
     // A model may declare one element type where nothing is known.
     CHECK(error_of("g (a) => (int64[] y) { y = Neg(a) }", {floats({2})}) ==
           "Neg: its output 'y' is float[2], but must be int64[...]");
