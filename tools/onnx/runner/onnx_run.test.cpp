@@ -3,8 +3,11 @@
 #include <algorithm>
 #include <cstdint>
 #include <filesystem>
+#include <random>
 #include <sstream>
 #include <string>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 #include <doctest/doctest.h>
@@ -12,6 +15,7 @@
 
 #include "npy.hpp"
 #include "program_under_test.hpp"
+#include "random_input.hpp"
 #include "text_model.hpp"
 
 namespace {
@@ -222,6 +226,24 @@ TEST_CASE_FIXTURE(fixture, "inputs that no file gives: initializers, random numb
     CHECK(complaint() == "onnx_run: the input 'o': its type is none of tensor, sequence and optional");
     (void)graph.mutable_input(4)->mutable_type()->mutable_tensor_type();
     CHECK(complaint() == "onnx_run: the input 's': the element type 0 is none of ONNX's");
+}
+
+TEST_CASE("random integers are those of their types")
+{
+    std::mt19937 source(1);
+    auto const range_of = [&]<class T>(std::type_identity<T>) {
+        onnx::TypeProto type;
+        type.mutable_tensor_type()->set_elem_type(static_cast<int>(xloom::element_type_of<T>));
+        type.mutable_tensor_type()->mutable_shape()->add_dim()->set_dim_value(1000);
+        tensor const made = runner::random_input(type, source).as_tensor();
+        auto const [least, most] = std::ranges::minmax_element(made.items<T>());
+        return std::pair<int, int>(*least, *most);
+    };
+    CHECK(range_of(std::type_identity<std::int8_t>()) == std::pair(0, 9));
+    CHECK(range_of(std::type_identity<xloom::uint4>()) == std::pair(0, 9));
+    CHECK(range_of(std::type_identity<xloom::int4>()) == std::pair(0, 7));
+    CHECK(range_of(std::type_identity<xloom::uint2>()) == std::pair(0, 3));
+    CHECK(range_of(std::type_identity<xloom::int2>()) == std::pair(0, 1));
 }
 
 TEST_CASE_FIXTURE(fixture, "what it refuses")

@@ -12,6 +12,13 @@ namespace runner {
 
 namespace {
 
+/// The largest integer that is made of a type; 0 for types of no integers.
+template <class T>
+inline constexpr int most_of = std::is_integral_v<T> ? 9 : 0;
+template <element_type Element>
+inline constexpr int most_of<xloom::small_int<Element>> = std::min(
+    9, (1 << (xloom::small_int<Element>::width - (xloom::small_int<Element>::is_signed ? 1 : 0))) - 1);
+
 template <class T>
 T random_item(std::mt19937& source)
 {
@@ -20,8 +27,8 @@ T random_item(std::mt19937& source)
         return {};
     else if constexpr (std::is_same_v<T, bool>)
         return std::uniform_int_distribution<int>(0, 1)(source) != 0;
-    else if constexpr (std::is_integral_v<T>)
-        return static_cast<T>(std::uniform_int_distribution<int>(0, 9)(source));
+    else if constexpr (most_of<T> != 0)
+        return static_cast<T>(std::uniform_int_distribution<int>(0, most_of<T>)(source));
     else
         return static_cast<T>(normal(source));
 }
