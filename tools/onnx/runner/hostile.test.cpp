@@ -1,4 +1,4 @@
-// Malformed files: each must give an error within a second, and take little memory.
+// Malformed files: each must give an error within a second.
 
 #include <limits>
 #include <sstream>
