@@ -1,10 +1,12 @@
 // Plain operators, where ONNX's own tests do not go: broadcasting, whole numbers, empty tensors, hostile
 // sizes, old opsets.
 
+#include <algorithm>
 #include <cmath>
 #include <complex>
 #include <limits>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include <doctest/doctest.h>
@@ -82,6 +84,16 @@ private:
     std::int64_t opset_;
 };
 
+/// True if the items are equal, zeros also in their sign; NaN is equal to NaN.
+template <class T>
+bool is_same(T const& a, T const& b)
+{
+    if constexpr (std::is_floating_point_v<T>)
+        return std::isnan(a) ? std::isnan(b) : a == b && std::signbit(a) == std::signbit(b);
+    else
+        return a == b;
+}
+
 template <class T>
 void check(std::vector<value> const& outputs, xloom::shape const& dims, std::initializer_list<T> items,
     std::size_t k = 0)
@@ -90,7 +102,7 @@ void check(std::vector<value> const& outputs, xloom::shape const& dims, std::ini
     tensor const& got = outputs[k].as_tensor();
     CHECK(fmt::format("{}", got.shape()) == fmt::format("{}", dims));
     auto const all = got.items<T>();
-    CHECK(std::vector<T>(all.begin(), all.end()) == std::vector<T>(items));
+    CHECK(std::equal(all.begin(), all.end(), items.begin(), items.end(), is_same<T>));
 }
 
 constexpr float inf = std::numeric_limits<float>::infinity();
