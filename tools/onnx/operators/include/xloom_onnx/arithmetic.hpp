@@ -229,8 +229,8 @@ struct pow_function {
                 is_negative = b < 0;
             auto const size = static_cast<std::uint64_t>(b);
             return whole_power(a, is_negative ? 0 - size : size, is_negative);
-        } else if constexpr (std::is_same_v<A, float> && std::is_same_v<B, float>) {
-            return b == 2.0f ? a * a : std::pow(a, b); // squares, most often
+        } else if constexpr (std::is_same_v<A, B> && std::is_floating_point_v<A>) {
+            return b == A(2) ? a * a : std::pow(a, b); // squares, most often, as in batches
         } else {
             return cast_item<A>(std::pow(static_cast<double>(a), static_cast<double>(b)));
         }
