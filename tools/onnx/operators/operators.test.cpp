@@ -137,6 +137,44 @@ TEST_CASE("Neg of zeros has the other sign")
     }
 }
 
+TEST_CASE("Floor and Ceil keep whole numbers, the sign of zeros, infinities and NaN")
+{
+    auto const check = []<class T>(T largest) {
+        T const inf = std::numeric_limits<T>::infinity(), nan = std::numeric_limits<T>::quiet_NaN();
+        xt::xtensor<T, 1> const x{
+            T(-0.0), 0, T(0.5), T(-0.5), T(1.5), T(-1.5), T(2.75), T(-3), largest, -largest, inf, -inf, nan};
+        xt::xtensor<T, 1> const lower{T(-0.0), 0, 0, -1, 1, -2, 2, -3, largest, -largest, inf, -inf, nan};
+        xt::xtensor<T, 1> const upper{
+            T(-0.0), 1 - T(1), 1, T(-0.0), 2, -1, 3, -3, largest, -largest, inf, -inf, nan};
+        xt::xtensor<T, 1> y, z;
+        ops::map_into(ops::floor, x, y);
+        ops::map_into(ops::ceil, x, z);
+        auto const is_same = [](T a, T b) {
+            return std::isnan(a) ? std::isnan(b) : a == b && std::signbit(a) == std::signbit(b);
+        };
+        for (std::size_t i = 0; i < x.size(); ++i) {
+            CAPTURE(x(i));
+            CHECK(is_same(y(i), lower(i)));
+            CHECK(is_same(ops::floor(x(i)), lower(i)));
+            CHECK(is_same(z(i), upper(i)));
+            CHECK(is_same(ops::ceil(x(i)), upper(i)));
+        }
+    };
+    check(1e30F);
+    check(1e300);
+}
+
+TEST_CASE("a square has the same bits alone and in a batch")
+{
+    double const x = 0x1.03c627fbddd70p-1; // whose square std::pow may round otherwise
+    xt::xtensor<double, 1> const row({3}, x);
+    xt::xtensor<double, 1> y;
+    ops::map_into(ops::pow, row, 2.0, y);
+    for (double const item : y)
+        CHECK(item == x * x);
+    CHECK(ops::pow(x, 2.0) == x * x);
+}
+
 TEST_CASE("an output of the right size keeps its memory")
 {
     xt::xtensor<float, 2> const x({4, 6}, 1.0f);

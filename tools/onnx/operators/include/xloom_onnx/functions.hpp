@@ -19,13 +19,19 @@ inline constexpr detail::float_function sqrt{[](auto const& x) {
 inline constexpr detail::float_function exp{[](auto const& x) { return xloom::kernels::full_exp(x); }};
 inline constexpr detail::float_function reciprocal{
     []<class V>(V const& x) { return xloom::kernels::divide(V(1), x); }};
-inline constexpr detail::float_function floor{[](auto const& x) {
-    using std::floor;
-    return floor(x);
+// Floor and Ceil are made from the nearest integer: without SSE4.1 those of xsimd 8.1 lose the sign of -0,
+// and convert NaN and doubles out of range to integers.
+inline constexpr detail::float_function floor{[]<class V>(V const& x) {
+    using std::copysign;
+    using std::nearbyint;
+    V const nearest = nearbyint(x);
+    return V(copysign(xloom::kernels::select(nearest > x, V(nearest - V(1)), nearest), x));
 }};
-inline constexpr detail::float_function ceil{[](auto const& x) {
-    using std::ceil;
-    return ceil(x);
+inline constexpr detail::float_function ceil{[]<class V>(V const& x) {
+    using std::copysign;
+    using std::nearbyint;
+    V const nearest = nearbyint(x);
+    return V(copysign(xloom::kernels::select(nearest < x, V(nearest + V(1)), nearest), x));
 }};
 /// To the nearest integer, halves to even.
 inline constexpr detail::float_function round{[](auto const& x) {
