@@ -101,6 +101,23 @@ TEST_CASE("Concat, Split, Pad, ReverseSequence and ConstantOfShape pass what the
         CHECK(refusal_of("g (float[4] x, int64[2] n) => (y) { " + std::string(node) + " }", opset) == why);
 }
 
+TEST_CASE("Split into more parts than a list has numbers: equal ones alone")
+{
+    auto const graph = [](std::string const& axis, std::string const& last) {
+        std::string lengths, outputs;
+        for (int k = 0; k < 39; ++k) {
+            lengths += "2, ";
+            outputs += "p" + std::to_string(k) + ", ";
+        }
+        return "g (float[" + axis + "] x) => (float[N] y) { " + outputs + "y = Split<split = [" + lengths +
+               last + "]>(x) }";
+    };
+    CHECK(has(header_of(graph("80", "2"), {}, 11), "results.y));"));
+    CHECK(has(header_of(graph("79", "1"), {}, 11), "results.y));"));
+    for (auto const& [axis, last] : {std::pair{"81", "3"}, {"N", "2"}, {"80", "1"}})
+        CHECK(refusal_of(graph(axis, last), 11) == "Split with the lengths of 40 parts is not implemented");
+}
+
 TEST_CASE("Reshape, Squeeze, Unsqueeze, Flatten and Slice of each version")
 {
     check_code({

@@ -1,5 +1,10 @@
 // Pieces of tensors: Concat, Split, Pad, ReverseSequence; tensors made of nothing but a shape.
 
+#include <algorithm>
+#include <utility>
+
+#include <xloom_onnx/concat.hpp>
+
 #include "call.hpp"
 #include "proto.hpp"
 #include "text.hpp"
@@ -17,8 +22,24 @@ void concat(emission& out, node& each)
         .emit();
 }
 
+/// True if these are the lengths of equal parts, of which the last may be shorter, along an axis whose length
+/// is known.
+bool are_equal_parts(
+    std::vector<std::int64_t> const& lengths, xloom::partial_shape const& x, std::int64_t axis)
+{
+    xloom::dim const whole = x[xloom::wrap_axis(axis, x.rank())];
+    if (!whole.has_value())
+        return false;
+    std::size_t k = 0;
+    return std::all_of(lengths.begin(), lengths.end(), [&](std::int64_t length) {
+        return std::cmp_equal(length,
+            xloom_onnx::equal_part(static_cast<std::size_t>(whole.value()), lengths.size(), k++, true));
+    });
+}
+
 void split(emission& out, node& each)
 {
+    constexpr std::size_t most_lengths = 2 * xloom::max_rank; // of xloom_onnx::integers
     auto const view = each.view();
     call c(out, each, "concat", "split_into");
     c.operand(0);
@@ -31,15 +52,20 @@ void split(emission& out, node& each)
     }
     std::int64_t const count = static_cast<std::int64_t>(parts.size());
     c.text(fmt::format("std::tie({})", fmt::join(parts, ", "))).option("axis", view.integer("axis", 0), 0);
-    if (each.has(1))
-        c.option("split", integers_in(out, each, 1));
-    else if (each.opset() < 13 && view.has_attribute("split"))
-        c.option("split", list_of(view.integers("split")));
-    else if (each.opset() >= 18 && view.integer("num_outputs", count) != count)
+    if (each.has(1) || (each.opset() < 13 && view.has_attribute("split"))) {
+        auto const lengths = each.has(1) ? each.input(1).integers() : view.integers("split");
+        if (parts.size() <= most_lengths)
+            c.option("split", lengths ? list_of(*lengths) : out.operand(each.input(1)));
+        else if (!lengths || lengths->size() != parts.size() ||
+                 !are_equal_parts(*lengths, each.input(0).type.shape(), view.integer("axis", 0)))
+            throw runner::not_implemented(
+                fmt::format("Split with the lengths of {} parts is not implemented", parts.size()));
+    } else if (each.opset() >= 18 && view.integer("num_outputs", count) != count) {
         throw runner::runner_error(
             fmt::format("num_outputs is {}, but it has {} outputs", view.integer("num_outputs", 0), count));
-    else if (each.opset() < 18)
+    } else if (each.opset() < 18) {
         c.option("uneven", "false");
+    }
     c.emit();
 }
 

@@ -98,7 +98,7 @@ void concat_into(std::vector<X> const& parts, Y&& y, concat_options const& optio
 
 struct split_options {
     std::int64_t axis = 0;
-    integers split{};   ///< the parts' lengths; empty: equal ones
+    integers split{};   ///< the parts' lengths, at most 32; empty: equal ones, of any number of parts
     bool uneven = true; ///< since opset 18 the last of equal parts may be shorter
 };
 
