@@ -423,6 +423,17 @@ TEST_CASE("sizes that no input justifies are refused")
     CHECK_THROWS_AS(
         node("Range", 11)({of<float>({}, {0}), of<float>({}, {inf}), of<float>({}, {1})}), runner_error);
     CHECK_THROWS_AS(node("Range", 11)({numbers({0}), numbers({1}), numbers({0})}), runner_error);
+    auto const stashed = [](std::int64_t type, element_type element) {
+        tensor const zero(convert(of<float>({}, {0}), element)), two(convert(of<float>({}, {2}), element)),
+            half(convert(of<float>({}, {1}), element));
+        return node("Range", 27).with("stash_type", type)({zero, two, half});
+    };
+    CHECK(stashed(1, element_type::float16)[0].as_tensor().size() == 2);
+    check<float>(stashed(11, element_type::float_), {2}, {0, 1}); // of no effect
+    CHECK_THROWS_WITH_AS(stashed(11, element_type::bfloat16), "Range with stash_type = 11 is not implemented",
+        not_implemented);
+    CHECK_THROWS_WITH_AS(
+        stashed(10, element_type::float16), "stash_type is 1 or 11, but is 10", runner_error);
     CHECK_THROWS_AS(
         node("Expand", 13)({of<std::string>({1}, {std::string(1 << 20, 'a')}), numbers({1 << 20})}),
         runner_error);

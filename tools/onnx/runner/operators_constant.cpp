@@ -96,9 +96,20 @@ types constant_of_shape_type(typing const& node)
     return {xloom::tensor_type(element, shape_in(node, 0))};
 }
 
-/// 16-bit floats are stepped in float.
+/// Requires the stash type of 16-bit floats, which are stepped in float.
+void require_stash_type(node_view const& node, element_type type)
+{
+    std::int64_t const stash = node.integer("stash_type", 1);
+    if ((type != element_type::float16 && type != element_type::bfloat16) || stash == 1)
+        return;
+    if (stash != static_cast<std::int64_t>(element_type::double_))
+        throw runner_error(fmt::format("stash_type is 1 or 11, but is {}", stash));
+    throw not_implemented("Range with stash_type = 11 is not implemented");
+}
+
 std::vector<value> run_range(call const& c)
 {
+    require_stash_type(c, c.tensor_at(0).type());
     return {with_type_of<float, double, xloom::float16, xloom::bfloat16, std::int16_t, std::int32_t,
         std::int64_t>(c.tensor_at(0).type(), [&]<class T>(std::type_identity<T>) {
         auto const scalar = [&](std::size_t i) {
@@ -115,7 +126,11 @@ std::vector<value> run_range(call const& c)
     })};
 }
 
-types range_type(typing const& node) { return type_like_first(node, unknown_dims(1)); }
+types range_type(typing const& node)
+{
+    require_stash_type(node, node.at(0).element());
+    return type_like_first(node, unknown_dims(1));
+}
 
 /// It is made before anything reads it.
 types constant_type(typing const&) { return {}; }
