@@ -591,6 +591,13 @@ TEST_CASE("ReverseSequence keeps what is behind a length; Split and Concat refus
     CHECK_THROWS_WITH_AS(ops::reshaped<1>(x, {3, 2}), doctest::Contains("rank"), xloom::shape_error);
 }
 
+TEST_CASE("a slice of no items begins where the tensor does")
+{
+    CHECK(ops::layout_of_slice({0, 4}, {.starts = {2}, .ends = {4}, .axes = {1}}).first == 0);
+    CHECK(ops::layout_of_slice({3, 4}, {.starts = {2, 2}, .ends = {4, 2}}).first == 0);
+    CHECK(ops::layout_of_slice({3, 4}, {.starts = {2, 2}, .ends = {4, 4}}).first == 10);
+}
+
 TEST_CASE("Pad of an empty axis, of nothing, and constants that are none")
 {
     xt::xtensor<float, 2> const empty = xt::xtensor<float, 2>::from_shape({0, 2});

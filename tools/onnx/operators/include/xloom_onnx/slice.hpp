@@ -109,6 +109,8 @@ inline slice_layout layout_of_slice(xloom::shape const& x, slice_options const& 
         result.strides[axis] *= slice.count <= 1 ? 1 : static_cast<std::ptrdiff_t>(slice.step);
         ++axis;
     }
+    if (xloom::element_count(result.dims) == 0)
+        result.first = 0;
     return result;
 }
 
