@@ -129,8 +129,12 @@ TEST_CASE("inferred: pieces, reductions, products")
     CHECK(inferred("g (float[5] a) => (float[] y) { y, z = Split(a) }", {{"", 13}}) == "float[?]");
     CHECK(inferred("g (float[5] a) => (float[] y) { s = Constant<value = int64[2] {6, -1}>() y, z = Split(a, "
                    "s) }") == "float[?]");
-    CHECK(inferred("float[4, N] a", "float[]", "Split<axis = 0>(a)") == "float[4, N]");
-    CHECK(inferred("float[M, N] a", "float[]", "Split<axis = 0>(a)") == "float[?, N]");
+    CHECK(inferred("float[4, N] a", "float[]", "Split<axis = 0, num_outputs = 1>(a)") == "float[4, N]");
+    CHECK(inferred("float[M, N] a", "float[]", "Split<axis = 0, num_outputs = 1>(a)") == "float[?, N]");
+    CHECK(
+        inferred("g (float[5] a) => (float[] y) { s = Constant<value = float[2] {3, 2}>() y, z = Split(a, s) "
+                 "}",
+            {{"", 1}}) == "float[?]");
     CHECK(inferred("g (float[5] a) => (float[] y) { z, y = Split<num_outputs = 2>(a) }") == "float[2]");
     CHECK(inferred("float[4, 5] a", "float[]", "Slice<starts = [1], ends = [2], axes = [1]>(a)", 9) ==
           "float[4, ?]");

@@ -374,6 +374,12 @@ TEST_CASE("Split into parts that are not equal")
     CHECK_THROWS_AS(node("Split", 13).outputs(2)({x}), runner_error);
     CHECK_THROWS_AS(node("Split", 13).outputs(2)({x, numbers({1, 3})}), runner_error);
     CHECK_THROWS_AS(node("Split", 13).outputs(2)({x, numbers({-1, 6})}), runner_error);
+    CHECK_THROWS_WITH_AS(node("Split", 18).outputs(2)({x}),
+        "it must have either the input split or the attribute num_outputs, but has neither", runner_error);
+    CHECK_THROWS_WITH_AS(node("Split", 18).with("num_outputs", 2).outputs(2)({x, numbers({3, 2})}),
+        "it must have either the input split or the attribute num_outputs, but has both", runner_error);
+    // Up to opset 1 the lengths have the type of what is split.
+    check<float>(node("Split", 1).outputs(2)({x, of<float>({2}, {3, 2})}), {2}, {3, 4}, 1);
 }
 
 TEST_CASE("Pad cuts off before it adds, and reflects as often as it takes")

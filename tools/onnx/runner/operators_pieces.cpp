@@ -39,12 +39,24 @@ types concat_type(typing const& node)
     return type_like_first(node, dims);
 }
 
+/// Requires one of lengths and a number of parts, since opset 18.
+template <class Node>
+void require_one_split(Node const& node)
+{
+    bool const has_lengths = node.has(1);
+    if (node.opset() >= 18 && has_lengths == node.has_attribute("num_outputs"))
+        throw runner_error(fmt::format("it must have either the input split or the attribute num_outputs, "
+                                       "but has {}",
+            has_lengths ? "both" : "neither"));
+}
+
 /// The lengths of the parts: given (attribute `split` before opset 13, input since), or equal; the last may
 /// then be shorter since 18.
 std::vector<std::int64_t> lengths_of_outputs(call const& c, std::size_t whole)
 {
-    if (c.has(1))
-        return c.integers_at(1);
+    require_one_split(c);
+    if (c.has(1)) // of opset 1 it has the type of the other input
+        return integers_of(c.opset() < 2 ? convert(c.tensor_at(1), element_type::int64) : c.tensor_at(1));
     if (c.opset() < 13 && c.has_attribute("split"))
         return c.integers("split");
     std::size_t const count = c.output_count();
@@ -73,7 +85,9 @@ std::vector<value> run_split(call const& c)
 std::vector<xloom::dim> part_dims(typing const& node, xloom::dim const& whole)
 {
     std::vector<xloom::dim> dims(node.output_count());
-    std::optional<std::vector<std::int64_t>> given = node.integers_at(1);
+    std::optional<std::vector<std::int64_t>> given;
+    if (node.opset() >= 2)
+        given = node.integers_at(1);
     if (!node.has(1) && node.opset() < 13 && node.has_attribute("split"))
         given = node.integers("split");
     auto const is_length = [](std::int64_t part) { return part >= 0; };
@@ -90,6 +104,7 @@ std::vector<xloom::dim> part_dims(typing const& node, xloom::dim const& whole)
 
 types split_type(typing const& node)
 {
+    require_one_split(node);
     partial_shape dims = node.shape_at(0);
     if (!dims.has_rank())
         return types(node.output_count(), type_like_first(node, dims)[0]);
