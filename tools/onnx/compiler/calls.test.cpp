@@ -93,6 +93,12 @@ TEST_CASE("Concat, Split, Pad, ReverseSequence and ConstantOfShape pass what the
     };
     for (auto const& [opset, node, why] : {
              refused{18, "y, z = Split<num_outputs = 3>(x)", "Split: num_outputs is 3, but it has 2 outputs"},
+             {18, "y, z = Split(x)",
+                 "Split: it must have either the input split or the attribute num_outputs, but has neither"},
+             {18,
+                 "s = Constant<value_ints = [1]>() none = Constant<value = int64[0] {}>() y = Slice(x, s, n, "
+                 "none)",
+                 "Slice: starts has 1 items, but axes has none"},
              {18, "y = Pad<mode = \"wrap\">(x, n)", "Pad: its mode is 'wrap'"},
              {18, "y = Pad<mode = \"odd\">(x, n)", "Pad: its mode is 'odd'"},
              {9, "y = ConstantOfShape<value = float[2] {1, 2}>(n)",

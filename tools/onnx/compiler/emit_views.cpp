@@ -107,6 +107,10 @@ struct slice_lists {
             } else {
                 numbers.emplace(); // omitted
             }
+            if (numbers && numbers->empty() && !code.empty() && code.back().first == name && constants[0] &&
+                !constants[0]->empty()) // not the same as an omitted one
+                throw runner::runner_error(
+                    fmt::format("starts has {} items, but {} has none", constants[0]->size(), name));
             ++i;
         }
     }

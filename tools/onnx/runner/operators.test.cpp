@@ -361,6 +361,16 @@ TEST_CASE("Slice with negative steps and limits beyond the axis")
     check<float>(node("Slice", 13)(
                      {of<float>({2, 0}, {}), numbers({1}), numbers({least}), numbers({1}), numbers({-1})}),
         {2, 0}, {});
+    check<float>(
+        node("Slice", 13)({of<float>({0, 4}, {}), numbers({2}), numbers({4}), numbers({1})}), {0, 2}, {});
+    // An empty list is not an omitted one.
+    CHECK_THROWS_WITH_AS(node("Slice", 13)({x, numbers({1}), numbers({2}), numbers({})}),
+        "starts has 1 items, but axes has none", runner_error);
+    CHECK_THROWS_WITH_AS(node("Slice", 13)({x, numbers({1}), numbers({2}), numbers({0}), numbers({})}),
+        "starts has 1 items, but steps has none", runner_error);
+    CHECK_THROWS_WITH_AS(node("Slice", 1).with("starts", {1}).with("ends", {2}).with("axes", {})({x}),
+        "starts has 1 items, but axes has none", runner_error);
+    check<std::int32_t>(node("Slice", 13)({x, numbers({}), numbers({}), numbers({})}), {5}, {0, 1, 2, 3, 4});
 }
 
 TEST_CASE("Split into parts that are not equal")

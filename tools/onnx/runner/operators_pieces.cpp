@@ -124,10 +124,17 @@ std::vector<value> run_slice(call const& c)
     bool const has_inputs = c.opset() >= 10;
     xloom_onnx::slice_options options{.starts = has_inputs ? c.integers_at(1) : c.integers("starts"),
         .ends = has_inputs ? c.integers_at(2) : c.integers("ends")};
+    auto const list_at = [&](std::size_t i, char const* name) {
+        std::vector<std::int64_t> list = has_inputs ? c.integers_at(i) : c.integers(name);
+        if (list.empty() && !options.starts.empty()) // not the same as an omitted one
+            throw runner_error(
+                fmt::format("starts has {} items, but {} has none", options.starts.size(), name));
+        return list;
+    };
     if (has_inputs ? c.has(3) : c.has_attribute("axes"))
-        options.axes = has_inputs ? c.integers_at(3) : c.integers("axes");
+        options.axes = list_at(3, "axes");
     if (has_inputs && c.has(4))
-        options.steps = c.integers_at(4);
+        options.steps = list_at(4, "steps");
     xloom_onnx::slice_layout const slice = xloom_onnx::layout_of_slice(x.shape(), options);
     return {strided(x, slice.first, slice.dims, slice.strides)};
 }
