@@ -400,7 +400,7 @@ TEST_CASE("rank 0, no items, and shapes that do not fit")
 TEST_CASE("an output that does not fit in memory is refused before it gets a shape")
 {
     constexpr std::int64_t huge = std::int64_t{1} << 62, most = std::numeric_limits<std::int64_t>::max();
-    constexpr std::size_t half = std::size_t{1} << 32;
+    constexpr std::size_t half = std::size_t{1} << (std::numeric_limits<std::size_t>::digits / 2);
     xt::xtensor<float, 1> const two({2}, 1.0f);
     xt::xtensor<float, 1> y({3}, 7.0f);
     CHECK_THROWS_WITH_AS(ops::expand_into(xt::xtensor<float, 1>({1}, 1.0f), {huge}, y),
@@ -587,6 +587,13 @@ TEST_CASE("ReverseSequence keeps what is behind a length; Split and Concat refus
         "xloom_onnx::split_into: there are 3 parts for 2 outputs", xloom::option_error);
     CHECK_THROWS_WITH_AS(ops::concat_into(std::tie(x, z), y, {.axis = 0}),
         "xloom_onnx::concat: it cannot join [2, 3] and [2, 2] along axis 0", xloom::shape_error);
+    // Numbers that a std::size_t of 32 bits cuts.
+    constexpr std::int64_t cut = std::int64_t{1} << 32;
+    CHECK_THROWS_AS(
+        ops::split_into(x, std::tie(y, z), {.axis = 1, .split = {cut + 1, 2}}), xloom::shape_error);
+    CHECK_THROWS_AS(ops::reverse_sequence_into(x, lengths{cut + 1, 1}, y, {.time_axis = 1, .batch_axis = 0}),
+        xloom::shape_error);
+    CHECK_THROWS_AS(ops::reshaped<2>(x, {cut + 2, 3}), xloom::shape_error);
     CHECK_THROWS_WITH_AS(ops::transpose_into(x, {0}, y), doctest::Contains("transpose"), xloom::error);
     CHECK_THROWS_WITH_AS(ops::reshaped<1>(x, {3, 2}), doctest::Contains("rank"), xloom::shape_error);
 }

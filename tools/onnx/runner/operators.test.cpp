@@ -1048,6 +1048,9 @@ TEST_CASE("OneHot: indices of any type, out of range, negative; values of any ty
         node("OneHot", 11)({numbers({std::numeric_limits<std::int64_t>::min(), 0}), numbers({1}), two}),
         {2, 1}, {0, 5});
     check<float>(node("OneHot", 11)({numbers({0}), numbers({0}), two}), {1, 0}, {});
+    constexpr std::int64_t cut = std::int64_t{1} << 32; // by a std::size_t of 32 bits
+    check<float>(
+        node("OneHot", 11)({numbers({cut + 1, -cut - 1}), numbers({3}), two}), {2, 3}, {0, 0, 0, 0, 0, 0});
     CHECK_THROWS_WITH_AS(
         node("OneHot", 11)({numbers({0}), numbers({-1}), two}), "the depth -1 is negative", runner_error);
     CHECK_THROWS_WITH_AS(node("OneHot", 11)({numbers({0}), numbers({1, 2}), two}),

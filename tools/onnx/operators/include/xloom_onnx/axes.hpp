@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <initializer_list>
 #include <string_view>
+#include <utility>
 
 #include <xloom_onnx/view.hpp>
 
@@ -91,7 +92,7 @@ inline axis_view around(xloom::shape const& dims, std::size_t axis)
 
 /// Returns a shape that integers give.
 ///
-/// Errors    shape_error: a negative dimension, or more than max_rank.
+/// Errors    shape_error: a dimension that is negative or no std::size_t, or more than max_rank.
 inline xloom::shape checked_shape(std::string_view op, integers const& numbers)
 {
     if (numbers.size() > xloom::max_rank)
@@ -102,6 +103,9 @@ inline xloom::shape checked_shape(std::string_view op, integers const& numbers)
         if (number < 0)
             xloom::kernels::fail<xloom::shape_error>(
                 op, ": a dimension of the shape ", numbers, " is negative");
+        if (!std::in_range<std::size_t>(number))
+            xloom::kernels::fail<xloom::shape_error>(
+                op, ": a dimension of the shape ", numbers, " is too large");
         dims.push_back(static_cast<std::size_t>(number));
     }
     return dims;

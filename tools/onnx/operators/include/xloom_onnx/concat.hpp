@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <span>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include <xloom_onnx/axes.hpp>
@@ -122,7 +123,7 @@ void check_split(std::size_t length, Lengths const& lengths)
     std::size_t left = length;
     bool is_possible = true;
     for (std::int64_t const each : lengths) {
-        is_possible = is_possible && each >= 0 && static_cast<std::size_t>(each) <= left;
+        is_possible = is_possible && each >= 0 && std::cmp_less_equal(each, left);
         left -= static_cast<std::size_t>(each);
     }
     if (!is_possible || left != 0)

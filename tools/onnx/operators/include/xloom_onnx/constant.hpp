@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <limits>
 #include <type_traits>
+#include <utility>
 
 #include <xloom_onnx/arithmetic.hpp>
 #include <xloom_onnx/axes.hpp>
@@ -33,17 +35,23 @@ std::size_t range_length(T const& given_start, T const& given_limit, T const& gi
     auto const start = +given_start, limit = +given_limit, delta = +given_delta;
     if (delta == 0)
         xloom::kernels::fail<xloom::option_error>("xloom_onnx::range: delta is 0");
+    auto const fail = [] {
+        xloom::kernels::fail<xloom::option_error>("xloom_onnx::range: its length is no number, or too large");
+    };
     if constexpr (std::is_integral_v<T>) {
         if (delta > 0 ? start >= limit : start <= limit)
             return 0;
         auto const to = static_cast<std::uint64_t>(limit), from = static_cast<std::uint64_t>(start),
                    step = static_cast<std::uint64_t>(delta);
-        return delta > 0 ? (to - from - 1) / step + 1 : (from - to - 1) / (0 - step) + 1;
+        std::uint64_t const length =
+            delta > 0 ? (to - from - 1) / step + 1 : (from - to - 1) / (0 - step) + 1;
+        if (!std::in_range<std::size_t>(length))
+            fail();
+        return static_cast<std::size_t>(length);
     } else {
         auto const length = std::ceil((limit - start) / delta);
-        if (!(length < static_cast<decltype(length)>(1ull << 62)))
-            xloom::kernels::fail<xloom::option_error>(
-                "xloom_onnx::range: its length is no number, or too large");
+        if (!(length < static_cast<decltype(length)>((std::numeric_limits<std::size_t>::max)() / 4 + 1)))
+            fail();
         return length > 0 ? static_cast<std::size_t>(length) : 0;
     }
 }

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <string_view>
 #include <type_traits>
+#include <utility>
 
 #include <xloom_onnx/axes.hpp>
 #include <xloom_onnx/cast.hpp>
@@ -20,7 +21,7 @@ struct one_hot_options {
 
 /// Returns the shape of OneHot: that of indices with a new axis of length `depth`.
 ///
-/// Errors    option_error: no axis, a negative depth. shape_error: too many axes.
+/// Errors    option_error: no axis, a depth that is negative or no std::size_t. shape_error: too many axes.
 inline xloom::shape one_hot_shape(
     xloom::shape const& indices, std::int64_t depth, one_hot_options const& options = {})
 {
@@ -31,6 +32,8 @@ inline xloom::shape one_hot_shape(
     std::size_t const axis = checked_axis(op, options.axis, indices.size() + 1);
     if (depth < 0)
         xloom::kernels::fail<xloom::option_error>(op, ": the depth ", depth, " is negative");
+    if (!std::in_range<std::size_t>(depth))
+        xloom::kernels::fail<xloom::option_error>(op, ": the depth ", depth, " is too large");
     return xloom::insert_axis(indices, axis, static_cast<std::size_t>(depth));
 }
 
@@ -49,12 +52,12 @@ std::size_t one_hot_position(Index index, std::size_t depth, bool wraps)
     } else if constexpr (std::is_signed_v<Index>) {
         auto const number = static_cast<std::int64_t>(index);
         if (number >= 0)
-            return (std::min)(static_cast<std::size_t>(number), depth);
+            return std::cmp_less(number, depth) ? static_cast<std::size_t>(number) : depth;
         // Its magnitude, also of the lowest number.
-        std::size_t const back = std::size_t{0} - static_cast<std::size_t>(number);
-        return wraps && back <= depth ? depth - back : depth;
+        std::uint64_t const back = 0 - static_cast<std::uint64_t>(number);
+        return wraps && back <= depth ? depth - static_cast<std::size_t>(back) : depth;
     } else {
-        return (std::min)(static_cast<std::size_t>(index), depth);
+        return static_cast<std::size_t>((std::min<std::uint64_t>)(index, depth));
     }
 }
 

@@ -62,11 +62,13 @@ inline std::array<axis_padding, xloom::max_rank> axis_paddings(
     std::array<axis_padding, xloom::max_rank> result;
     for (std::size_t a = 0; a < x.size(); ++a)
         result[a].length = x[a];
+    // The padded length is a std::size_t.
+    constexpr std::int64_t most = (std::min<std::int64_t>)(std::int64_t{1} << 31, PTRDIFF_MAX / 4);
     bool is_empty = false, has_nothing = false;
     for (std::size_t i = 0; i < count; ++i) {
         axis_padding& each = result[xloom::wrap_axis(axes[i], x.size())];
         std::int64_t const before = pads[i], after = pads[i + count];
-        if (before > std::int64_t{1} << 31 || after > std::int64_t{1} << 31)
+        if (before > most || after > most)
             xloom::kernels::fail<xloom::option_error>(
                 op, ": the pads ", before, " and ", after, " are too large");
         auto const cut = [&](std::int64_t pad) {

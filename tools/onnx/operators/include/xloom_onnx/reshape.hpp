@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <utility>
 
 #include <xloom_onnx/axes.hpp>
 #include <xloom_onnx/view.hpp>
@@ -30,7 +31,8 @@ inline xloom::shape reshape_shape(
     xloom::shape dims;
     for (std::size_t a = 0; a < wanted.size(); ++a) {
         bool const keeps = wanted[a] == 0 && !options.allowzero;
-        if (wanted[a] < -1 || (wanted[a] == -1 && unknown != wanted.size()) || (keeps && a >= x.size()))
+        if (wanted[a] < -1 || (wanted[a] == -1 && unknown != wanted.size()) || (keeps && a >= x.size()) ||
+            (wanted[a] != -1 && !std::in_range<std::size_t>(wanted[a])))
             fail();
         if (wanted[a] == -1)
             unknown = a;

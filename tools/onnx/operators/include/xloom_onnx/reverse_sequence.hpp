@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <utility>
 
 #include <xloom_onnx/axes.hpp>
 #include <xloom_onnx/view.hpp>
@@ -34,7 +35,7 @@ void reverse_sequence_into(
         xloom::kernels::fail<xloom::shape_error>(
             op, ": there are ", counts.size(), " lengths for a batch of ", entries);
     for (auto const each : counts)
-        if (each < 0 || static_cast<std::size_t>(each) > times)
+        if (each < 0 || std::cmp_greater(each, times))
             xloom::kernels::fail<xloom::shape_error>(op, ": the length ", each, " is not in 0 .. ", times);
     auto const to = output_view("xloom_onnx::reverse_sequence_into", y, dims);
     if (to.size() == 0)

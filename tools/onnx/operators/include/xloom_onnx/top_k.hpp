@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <numeric>
 #include <string_view>
+#include <utility>
 
 #include <xloom_onnx/axes.hpp>
 #include <xloom_onnx/view.hpp>
@@ -26,7 +27,7 @@ inline xloom::shape top_k_shape(xloom::shape const& x, std::int64_t k, top_k_opt
     static constexpr std::string_view op = "xloom_onnx::top_k";
     xloom::shape dims = x;
     std::size_t& length = dims[checked_axis(op, options.axis, x.size())];
-    if (k < 0 || static_cast<std::size_t>(k) > length)
+    if (k < 0 || std::cmp_greater(k, length))
         xloom::kernels::fail<xloom::option_error>(
             op, ": K must be 0 to ", length, " for the axis ", options.axis, ", but is ", k);
     length = static_cast<std::size_t>(k);
