@@ -323,6 +323,20 @@ TEST_CASE("reductions of nothing, and along no axes")
         node("ReduceSum", 13)({x, numbers({2})}), "the axis 2 is none of a tensor of rank 2", runner_error);
 }
 
+TEST_CASE("sums and means of -0 alone are -0, those of nothing 0")
+{
+    tensor const zeros = of<float>({2, 2}, {-0.0f, 0, -0.0f, -0.0f});
+    for (char const* const type : {"ReduceSum", "ReduceMean"}) {
+        check<float>(
+            node(type, 18).with("noop_with_empty_axes", 1)({zeros}), {2, 2}, {-0.0f, 0, -0.0f, -0.0f});
+        check<float>(node(type, 18)({zeros, numbers({0})}), {1, 2}, {-0.0f, 0});
+        check<float>(node(type, 18)({zeros, numbers({1})}), {2, 1}, {0, -0.0f});
+    }
+    check<double>(node("ReduceSum", 13)({of<double>({0}, {})}), {1}, {0});
+    check<float>(node("ReduceL1", 18)({zeros, numbers({1})}), {2, 1}, {0, 0});
+    check<std::int32_t>(node("ReduceSum", 13)({of<std::int32_t>({2}, {-3, 1})}), {1}, {-2});
+}
+
 TEST_CASE("ArgMax and ArgMin: the first or the last of equal items, and of NaN")
 {
     for (char const* const type : {"ArgMax", "ArgMin"}) {

@@ -21,13 +21,13 @@ namespace detail {
 template <class T>
 using sum_t = std::conditional_t<std::is_integral_v<T>, std::uint64_t, double>;
 
-/// A sum of of(x).
+/// A sum of of(x). It starts at -0, so that of -0 alone is -0; that of nothing is 0.
 template <class Term>
 struct sum_of_terms {
     template <class T>
     static sum_t<T> start()
     {
-        return 0;
+        return static_cast<sum_t<T>>(-0.0);
     }
     template <class T>
     static void add(sum_t<T>& state, T const& x)
@@ -40,9 +40,9 @@ struct sum_of_terms {
         state += other;
     }
     template <class T>
-    static T finish(sum_t<T> const& state, std::size_t)
+    static T finish(sum_t<T> const& state, std::size_t count)
     {
-        return static_cast<T>(state);
+        return static_cast<T>(count == 0 ? 0 : state);
     }
 };
 
