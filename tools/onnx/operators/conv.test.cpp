@@ -215,6 +215,19 @@ TEST_CASE("a Conv of no channels gives its bias")
     CHECK(y.flat(179) == 2);
 }
 
+TEST_CASE("a Conv of no outputs takes no memory")
+{
+    for (std::size_t const kernels : {8U, 2U}) { // packed, and read from W
+        auto const w = xt::xarray<float>::from_shape({kernels, 16, 1});
+        ops::packed_conv<float> const layer(w, {.strides = {2}, .auto_pad = ops::auto_pad::same_upper});
+        CHECK(layer.workspace_bytes({1, 16, 0}) == 0);
+        xt::xarray<float> y;
+        ops::workspace memory;
+        layer(xt::xarray<float>::from_shape({1, 16, 0}), y, memory);
+        CHECK(y.shape() == xt::xarray<float>::shape_type{1, kernels, 0});
+    }
+}
+
 TEST_CASE("Conv refuses weights, biases and groups that do not fit")
 {
     auto const error = [](std::vector<std::size_t> const& w, std::vector<std::size_t> const& b,

@@ -536,6 +536,14 @@ TEST_CASE("Conv along one axis: pads, dilation, groups, auto_pad")
     CHECK_THROWS_AS(node("Conv", 11).with("group", 2).with("dilations", {9})({x, w}), runner_error);
 }
 
+TEST_CASE("Conv of no outputs")
+{
+    node const half = node("Conv", 11).with("strides", {2}).with("auto_pad", "SAME_UPPER");
+    for (std::size_t const kernels : {8U, 2U})
+        check<float>(half({of<float>({1, 16, 0}, {}), tensor(element_type::float_, {kernels, 16, 1})}),
+            {1, kernels, 0}, {});
+}
+
 TEST_CASE("MatMulInteger: zero points, types")
 {
     tensor const a = of<std::uint8_t>({2, 2}, {1, 2, 3, 255}), b = of<std::int8_t>({2, 1}, {-128, 5});

@@ -96,6 +96,8 @@ public:
     std::size_t workspace_bytes(xloom::shape const& x) const
     {
         detail::conv_layout const layout(x, dims_, options_);
+        if (layout.outputs() == 0)
+            return 0;
         if (!matrices_.empty())
             return sizeof(T) * detail::packed_layout(layout).workspace_items();
         if (detail::copies_windows<T>(layout))
