@@ -947,6 +947,10 @@ TEST_CASE("RMSNormalization: rows, element types, what is broadcast")
         check<float>(
             {convert(rows[0].as_tensor(), element_type::float_)}, {1, 2, 2}, {0.125f, 1.75f, -0.625f, 1.25f});
     }
+    // A quotient is rounded to the type of x before it is scaled: 0.4472136 is 0.44726562 in float16.
+    check<float>(with_epsilon(0)(
+                     {convert(of<float>({2}, {1, 3}), element_type::float16), of<float>({2}, {1000, 1000})}),
+        {2}, {447.265625f, 1341.796875f});
     auto const tiny =
         node("RMSNormalization", 23)({of<float>({2, 1}, {std::nanf(""), 0}), of<float>({}, {1})});
     CHECK(std::isnan(tiny[0].as_tensor().items<float>()[0]));

@@ -77,7 +77,7 @@ row_moments normalize_row(T const* from, std::size_t count, row_rule const& rule
     double const inverse = 1 / std::sqrt(variance + rule.epsilon);
     auto const subtracted = static_cast<P>(center), factor = static_cast<P>(inverse);
     for (std::size_t i = 0; i < count; ++i)
-        to[i] = static_cast<R>((static_cast<P>(from[i]) - subtracted) * factor);
+        to[i] = static_cast<R>(static_cast<T>((static_cast<P>(from[i]) - subtracted) * factor));
     return {center, inverse};
 }
 
@@ -177,7 +177,7 @@ void layer_normalization_with_moments_into(X const& x, Scale const& scale, Bias 
 ///
 /// Shapes    y has the shape of x, to which that of scale is broadcast.
 /// Types     floating-point numbers; y those of scale. Mean squares are computed in double; a quotient is
-///           rounded to y's type before it is scaled.
+///           rounded to x's type, then to y's, before it is scaled.
 /// Errors    shape_error; option_error: no axis.
 /// Cost      x is read twice, y written twice. Allocates nothing if y has as many items already.
 template <operand X, operand Scale, class Y>
