@@ -498,6 +498,12 @@ TEST_CASE("MatMul of vectors, stacks, whole numbers and nothing")
         node("MatMul", 13)({convert(m, element_type::bfloat16), convert(v, element_type::bfloat16)});
     check<std::int32_t>({convert(narrow[0].as_tensor(), element_type::int32)}, {2}, {17, 39});
     CHECK_THROWS_AS(node("MatMul", 13)({of<float>({}, {1}), of<float>({1}, {1})}), runner_error);
+    tensor const wide = of<float>({2, 2}, {1, 2, 3, 4}), half = convert(wide, element_type::float16);
+    for (auto const& [a, b] : {std::pair{wide, half}, {half, wide}}) {
+        CHECK_THROWS_WITH_AS(node("MatMul", 13)({a, b}), "A and B must be of one type", runner_error);
+        CHECK_THROWS_WITH_AS(node("Gemm", 13)({a, b}), "A and B must be of one type", runner_error);
+        CHECK_THROWS_WITH_AS(node("Gemm", 13)({a, a, b}), "A, B and C must be of one type", runner_error);
+    }
     CHECK_THROWS_WITH_AS(node("MatMul", 13)({m, of<std::int32_t>({3, 1}, {1, 2, 3})}), //
         "matrices of the shapes [2, 2] and [3, 1] cannot be multiplied", runner_error);
     // Large enough for packed panels: against sums by hand.

@@ -37,8 +37,18 @@ reservation room_for_product(std::size_t M, std::size_t K, element_type type)
     return reservation((M + K) * columns * item_bytes(type));
 }
 
+/// Throws unless all factors and the addend are of one type.
+void require_one_type(call const& c)
+{
+    for (std::size_t i = 1; i < c.input_count(); ++i)
+        if (c.has(i) && c.tensor_at(i).type() != c.tensor_at(0).type())
+            throw runner_error(
+                fmt::format("{} must be of one type", c.input_count() < 3 ? "A and B" : "A, B and C"));
+}
+
 std::vector<value> run_matmul(call const& c)
 {
+    require_one_type(c);
     tensor const a = widened(c.tensor_at(0)), b = widened(c.tensor_at(1));
     xloom_onnx::detail::matmul_dims const dims(a.shape(), b.shape());
     tensor result = new_tensor(a.type(), dims.result);
@@ -126,6 +136,7 @@ tensor const& matrix_at(call const& c, std::size_t i)
 /// alpha A B + beta C.
 std::vector<value> run_gemm(call const& c)
 {
+    require_one_type(c);
     tensor const a = widened(matrix_at(c, 0)), b = widened(matrix_at(c, 1));
     xloom_onnx::gemm_options const options = gemm_options_of(c);
     tensor const added = c.has(2) ? widened(c.tensor_at(2)) : tensor();
@@ -153,6 +164,7 @@ template <class T>
 std::vector<value> multiply_rows(
     call const& c, xloom_onnx::packed_gemm<T> const& layer, xloom::shape const& dims)
 {
+    require_one_type(c);
     tensor const a = widened(c.tensor_at(0));
     tensor result = new_tensor(a.type(), dims);
     if (result.size() != 0) {
@@ -167,7 +179,8 @@ run_function prepare_product(typing const& node, tensor const* added, xloom_onnx
     shape_function const& shape)
 {
     tensor const* const matrix = node.constant_at(1);
-    if (matrix == nullptr || matrix->shape().size() != 2 || options.transA)
+    if (matrix == nullptr || matrix->shape().size() != 2 || options.transA ||
+        (added != nullptr && added->type() != matrix->type())) // a run refuses that
         return {};
     tensor const b = widened(*matrix), c = added == nullptr ? tensor() : widened(*added);
     if (b.type() != element_type::float_ && b.type() != element_type::double_)

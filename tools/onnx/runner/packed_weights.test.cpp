@@ -111,6 +111,17 @@ TEST_CASE("Gemm with constant B and C")
     CHECK(error_of("g (float[] x) => (float[] y) { " + transposed + "y = Gemm(x, w) }",
               {operand<float>({3, 2}, 1)}) ==
           "Gemm: matrices of the shapes [3, 2] and [5, 4] cannot be multiplied");
+    std::string const halves = constant("h", {4, 5}, 2, "10"), w = constant("w", {4, 5}, 2);
+    for (auto const& [node, error] : {std::pair{"MatMul(x, h)", "MatMul: A and B must be of one type"},
+             {"Gemm(x, h)", "Gemm: A and B must be of one type"},
+             {"Gemm(x, w, h)", "Gemm: A, B and C must be of one type"}})
+        CHECK(error_of("g (float[] x) => (y) { " + halves + w + "y = " + node + " }", {x}) == error);
+    // 16 * 1e38 is no float, 16 (0.0625 * 1e38) is one.
+    tensor small(element_type::float_, {1, 1});
+    small.items<float>()[0] = 0.0625f;
+    model const large(model_of(graph_of("g (float[1, 1] x) => (float[] y) { w = Constant<value = float[1, 1] "
+                                        "{1e38}>() y = Gemm<alpha = 16.0>(x, w) }")));
+    CHECK(large.run({small}).at(0).as_tensor().items<float>()[0] == 1e38f);
 }
 
 TEST_CASE("Conv with constant W and B: strides, padding, groups, every type")
