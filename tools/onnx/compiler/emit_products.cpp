@@ -1,6 +1,9 @@
 // MatMul, MatMulInteger, Gemm, Conv, ConvTranspose: constant weights are packed once. Einsum, pools.
 
 #include <algorithm>
+#include <type_traits>
+
+#include <xloom_onnx/matmul.hpp>
 
 #include "call.hpp"
 #include "text.hpp"
@@ -76,13 +79,25 @@ bool is_row(node const& each, variable const& c)
            (dims.empty() || dims.back() == 1 || dims.back() == columns);
 }
 
+/// True if the packed weights are as accurate as the product times alpha.
+bool can_scale(variable const& b, double alpha)
+{
+    auto const scales = [&]<class T>(std::type_identity<T>) {
+        auto const items = b.tensor()->items<T>();
+        return xloom_onnx::detail::can_scale<T>({items.data(), {items.size()}}, alpha);
+    };
+    return b.type.element() == element_type::float_ ? scales(std::type_identity<float>())
+                                                    : scales(std::type_identity<double>());
+}
+
 void gemm(emission& out, node& each)
 {
     variable& b = each.input(1);
     out.include("xloom_onnx/matmul.hpp");
     std::vector<std::string> const options = gemm_options(each);
-    bool const is_packed = is_packable(b) && b.type.shape().rank() == 2 &&
-                           each.view().integer("transA", 0) == 0 && each.input(0).type.shape().rank() == 2 &&
+    bool const is_packed = is_packable(b) && can_scale(b, each.view().number("alpha", 1)) &&
+                           b.type.shape().rank() == 2 && each.view().integer("transA", 0) == 0 &&
+                           each.input(0).type.shape().rank() == 2 &&
                            (!each.has(2) || is_row(each, each.input(2)));
     if (is_packed) {
         std::vector<std::string> constants{out.constant_view(b)};

@@ -89,6 +89,7 @@ TEST_CASE("weights of a product are packed where they are constant floats, else 
                  "xloom_onnx::packed_gemm<float> const y_layer{w, {.transB = true}};"},
              {"float", "Gemm<alpha = 0.5, beta = 2.0>(x, w, item)",
                  "y_layer{w, 5.0F, {.alpha = 0.5, .beta = 2.0}};"},
+             {"float", "Gemm<alpha = 3e38>(x, w)", "gemm_into(x, w, results.y, {.alpha = "},
              {"float", "Gemm(x, w, one)", "y_layer{w, one};"},
              {"float", "Gemm(x, w, row)", "y_layer{w, row};"},
              {"float", "Gemm<transB = 1>(x, w, row2)", "y_layer{w, row2, {.transB = true}};"},

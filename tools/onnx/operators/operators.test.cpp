@@ -660,6 +660,9 @@ TEST_CASE("Gemm and its packed weights: factors, additions, and what is no matri
         xloom::shape_error);
     CHECK_THROWS_WITH_AS(layer(1.0f, y),
         "xloom_onnx::packed_gemm: rows of 2 items are needed, but the shape of x is []", xloom::shape_error);
+    matrix const scaled{{1, 1e38F}, {0, std::numeric_limits<float>::infinity()}};
+    for (auto const& [alpha, is_possible] : {std::pair{2.0, true}, {16.0, false}, {1e-39, false}})
+        CHECK(ops::detail::can_scale<float>(ops::const_view_of<matrix>(scaled), alpha) == is_possible);
     CHECK_THROWS_WITH_AS(ops::packed_gemm<float>(b, ops::gemm_options{.transA = true}),
         "xloom_onnx::packed_gemm: transA is not possible", xloom::option_error);
     CHECK_THROWS_WITH_AS(ops::packed_gemm<float>(xt::xtensor<float, 1>{1, 2}),

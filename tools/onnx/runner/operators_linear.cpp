@@ -188,6 +188,8 @@ run_function prepare_product(typing const& node, tensor const* added, xloom_onnx
     return with_type_of<float, double>(b.type(), [&]<class T>(std::type_identity<T>) -> run_function {
         using layer = xloom_onnx::packed_gemm<T>;
         constexpr std::size_t panel = 64; // columns are padded to whole panels
+        if (!xloom_onnx::detail::can_scale<T>(items_of<T>(b), options.alpha))
+            return {};
         auto const room = std::make_shared<reservation const>(
             sizeof(T) * (2 * b.size() + panel * (b.shape()[0] + b.shape()[1])));
         auto const packed = added == nullptr

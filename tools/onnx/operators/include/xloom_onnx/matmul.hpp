@@ -197,6 +197,14 @@ inline void check_gemm_c(xloom::shape const& c, xloom::shape const& result)
             "xloom_onnx::gemm: the shape ", c, " of C cannot be broadcast to ", result);
 }
 
+/// True if alpha times each normal number of b, which is a packed weight, is normal.
+template <class T>
+bool can_scale(tensor_view<T const> const& b, double alpha)
+{
+    return std::all_of(b.begin(), b.end(),
+        [factor = static_cast<T>(alpha)](T x) { return !std::isnormal(x) || std::isnormal(factor * x); });
+}
+
 /// y = alpha a b + beta c; c may be null.
 template <class T, class Pause>
 void gemm(tensor_view<T const> const& a, tensor_view<T const> const& b, tensor_view<T const> const* c,
@@ -304,7 +312,8 @@ void gemm_into(A const& a, B const& b, Y&& y, gemm_options const& options = {})
 ///     layer(x, y);
 ///
 /// Shapes    b [K, N], or [N, K] with transB; c that can be broadcast to [N]; x [.., K] -> y [.., N].
-/// Types     float, double.
+/// Types     float, double. The weights are alpha b: where such a product overflows or is subnormal,
+///           gemm_into is more accurate.
 /// Errors    shape_error. option_error: transA.
 /// Cost      as xloom::packed_matrix; a call allocates nothing if y has as many items already.
 /// Threads   const members are thread-safe.
