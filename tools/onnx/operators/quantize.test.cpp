@@ -180,9 +180,9 @@ TEST_CASE("QuantizeLinear divides in the precision of the scale, or in the one t
     ops::quantize_linear_into(
         array<float>{4101}, scale, std::nullopt, y, {.precision = xloom::element_type::float_});
     CHECK(y == array<std::int16_t>{2050}); // 2050.5 to even
-    CHECK_THROWS_AS(
-        ops::quantize_linear_into(x, scale, std::nullopt, y, {.precision = xloom::element_type::int8}),
-        xloom::option_error);
+    for (auto const other : {xloom::element_type::int8, xloom::element_type::double_})
+        CHECK_THROWS_AS(
+            ops::quantize_linear_into(x, scale, std::nullopt, y, {.precision = other}), xloom::option_error);
 }
 
 TEST_CASE("floating-point numbers of 8 and 4 bits")

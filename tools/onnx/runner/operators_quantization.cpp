@@ -108,10 +108,9 @@ std::vector<value> run_quantize_linear(call const& c)
         .saturate = c.integer("saturate", 1) != 0,
         .precision = element_in(c, "precision")};
     element_type const of_scale = c.tensor_at(1).type();
-    if (options.precision == element_type::undefined)
-        options.precision = of_scale == element_type::int32         ? element_type::double_
-                            : of_scale == element_type::float8_e8m0 ? element_type::float_
-                                                                    : of_scale;
+    // A scale of int32 is one of double here, whose quotients are double.
+    if (options.precision == element_type::undefined && of_scale != element_type::int32)
+        options.precision = of_scale == element_type::float8_e8m0 ? element_type::float_ : of_scale;
     tensor result = new_tensor(type, x.shape());
     with_quantized(type, [&]<class To>(std::type_identity<To>) {
         auto const run = [&]<class P>(std::type_identity<P>) {

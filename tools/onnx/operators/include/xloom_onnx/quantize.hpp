@@ -174,8 +174,7 @@ void quantize_linear(tensor_view<X const> const& x, tensor_view<S const> const& 
     quantized_rows const& rows, quantize_options const& options)
 {
     using P = std::conditional_t<is_wide<X> || is_wide<S>, double, float>;
-    constexpr xloom::element_type own = is_wide<S>                           ? xloom::element_type::double_
-                                        : std::is_same_v<S, xloom::float16>  ? xloom::element_type::float16
+    constexpr xloom::element_type own = std::is_same_v<S, xloom::float16>    ? xloom::element_type::float16
                                         : std::is_same_v<S, xloom::bfloat16> ? xloom::element_type::bfloat16
                                                                              : xloom::element_type::float_;
     auto const run = [&]<class Q>(std::type_identity<Q>) {
@@ -184,6 +183,8 @@ void quantize_linear(tensor_view<X const> const& x, tensor_view<S const> const& 
                 zero_point ? zero_point->data() + at : nullptr, stride, options.saturate, y.data() + first);
         });
     };
+    if (is_wide<S> && options.precision == xloom::element_type::undefined)
+        return run(std::type_identity<P>());
     switch (options.precision == xloom::element_type::undefined ? own : options.precision) {
     case xloom::element_type::float_:
         return run(std::type_identity<float>());
@@ -191,8 +192,6 @@ void quantize_linear(tensor_view<X const> const& x, tensor_view<S const> const& 
         return run(std::type_identity<xloom::float16>());
     case xloom::element_type::bfloat16:
         return run(std::type_identity<xloom::bfloat16>());
-    case xloom::element_type::double_:
-        return run(std::type_identity<P>());
     default:
         xloom::kernels::fail<xloom::option_error>("xloom_onnx::quantize_linear_into: its precision must be "
                                                   "float, float16 or bfloat16, but is ",
