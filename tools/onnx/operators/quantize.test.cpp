@@ -224,8 +224,11 @@ TEST_CASE("shapes and options of quantization that do not fit")
     CHECK_NOTHROW(ops::quantize_linear_into(x, two, std::nullopt, y, {.axis = 0}));
     CHECK_THROWS_AS(ops::quantize_linear_into(x, two, std::nullopt, y, {.axis = 2}), xloom::option_error);
     CHECK_THROWS_AS(ops::quantize_linear_into(x, two, std::int8_t{0}, y, {.axis = 0}), xloom::shape_error);
+    CHECK_NOTHROW(ops::quantize_linear_into(x, 1.0F, std::int8_t{0}, y, {.block_size = 2})); // of all items
+    CHECK_THROWS_AS(ops::quantize_linear_into(x, array<float>{1}, std::nullopt, y, {.block_size = 2}),
+        xloom::shape_error);
     CHECK_THROWS_AS(
-        ops::quantize_linear_into(x, 1.0F, std::nullopt, y, {.block_size = 2}), xloom::shape_error);
+        ops::quantize_linear_into(x, 1.0F, std::nullopt, y, {.block_size = -2}), xloom::option_error);
     CHECK_THROWS_AS(ops::quantize_linear_into(x, two, std::nullopt, y, {.axis = 0, .block_size = -2}),
         xloom::option_error);
     constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max();

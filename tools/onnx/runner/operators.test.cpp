@@ -634,6 +634,9 @@ TEST_CASE("QuantizeLinear: the types of each version, output_dtype, precision")
         "its output_dtype is int8, but y_zero_point has the element type uint8", runner_error);
     CHECK_THROWS_WITH_AS(node("QuantizeLinear", 21).with("output_dtype", 77)({x, one}),
         "its output_dtype is 77, which is no element type", runner_error);
+    CHECK_THROWS_WITH_AS(node("QuantizeLinear", 23).with("precision", 11)({x, one}),
+        "its precision must be float, float16 or bfloat16, but is double", runner_error);
+    check<std::uint8_t>(node("QuantizeLinear", 21).with("block_size", 2)({x, one}), {3}, {0, 2, 255});
     CHECK_THROWS_WITH_AS(node("QuantizeLinear", 23).with("precision", 6)({x, one}),
         "its precision must be float, float16 or bfloat16, but is int32", runner_error);
     CHECK_THROWS_WITH_AS(node("QuantizeLinear", 13)({x, of<float>({2}, {1, 1})}),

@@ -42,10 +42,12 @@ public:
         xloom::shape const* zero_point, Options const& options)
     {
         using xloom::kernels::fail;
+        if (options.block_size < 0)
+            fail<xloom::option_error>(op, ": its block_size is ", options.block_size);
         auto const is_one = [](xloom::shape const& dims) {
             return dims.size() <= 1 && xloom::element_count(dims) == 1;
         };
-        bool const is_of_tensor = options.block_size == 0 && is_one(scale);
+        bool const is_of_tensor = scale.empty() || (options.block_size == 0 && is_one(scale));
         if (zero_point != nullptr && *zero_point != scale && !(is_of_tensor && is_one(*zero_point)))
             fail<xloom::shape_error>(
                 op, ": the zero point has the shape ", *zero_point, ", but the scale has the shape ", scale);
@@ -55,8 +57,6 @@ public:
         }
         std::size_t const axis = checked_axis(op, options.axis, x.size());
         view_ = around(x, axis);
-        if (options.block_size < 0)
-            fail<xloom::option_error>(op, ": its block_size is ", options.block_size);
         block_ = static_cast<std::size_t>(options.block_size);
         xloom::shape wanted{x[axis]};
         if (block_ != 0) {
@@ -205,7 +205,8 @@ void quantize_linear(tensor_view<X const> const& x, tensor_view<S const> const& 
 /// xloom::cast where y is a floating-point number. The zero point may be std::nullopt.
 ///
 /// Shapes    x, y [..]; scale and zero_point of the same shape: one number, or [D] for D items along the
-///           axis, or with a block_size that of x but for the axis, which has an item for each block.
+///           axis, or with a block_size that of x but for the axis, which has an item for each block. A
+///           scale of the shape [] is that of all items in any case.
 /// Types     x and scale float, double, 16-bit floating-point numbers, std::int32_t, scale float8_e8m0, too;
 ///           y and zero_point of one type: integers of up to 16 bits, float8, float4.
 /// Errors    shape_error, option_error.
