@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <utility>
 #include <vector>
 
 #include <doctest/doctest.h>
@@ -202,6 +203,19 @@ TEST_CASE("NaN is the largest item, the first one has the index")
     CHECK(indices(0, 0, 5) == 5);
     ops::global_max_pool_into(x, y);
     CHECK(std::isnan(y(0, 0, 0)));
+}
+
+TEST_CASE("a pool with indices pauses at every 256th item, or at each where windows are long")
+{
+    xt::xarray<float> const x({1, 1, 2000}, 1.0f);
+    xt::xarray<float> y;
+    xt::xarray<std::int64_t> indices;
+    for (auto const& [kernel, pauses] : {std::pair{2, 8}, {1500, 501}}) {
+        int count = 0;
+        ops::detail::max_pool_with_indices_into(
+            x, y, indices, {.kernel_shape = {kernel}}, [&count] { ++count; });
+        CHECK(count == pauses);
+    }
 }
 
 TEST_CASE("what a pool refuses")
