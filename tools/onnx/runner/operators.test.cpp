@@ -13,6 +13,7 @@
 
 #include "budget.hpp"
 #include "convert.hpp"
+#include "moves.hpp"
 #include "operators.hpp"
 #include "text.hpp"
 
@@ -807,6 +808,12 @@ TEST_CASE("pools of hostile sizes")
     }
     check<float>(node("MaxPool", 12).with("kernel_shape", {2})({tensor(element_type::float_, {0, 3, 4})}),
         {0, 3, 3}, {});
+    // The row of 16-bit floats is of floats, and along the axis before the last if that is none.
+    with_budget const small({.bytes = 100'000});
+    for (xloom::shape const& dims : {xloom::shape{1, 1, 1, 20'000}, {1, 1, 20'000, 1}})
+        CHECK_THROWS_WITH_AS(
+            node("AveragePool", 19).with("kernel_shape", {1, 1})({zeros(element_type::float16, dims)}),
+            "all tensors together would take more than 100000 bytes", runner_error);
 }
 
 TEST_CASE("Einsum: labels, ellipses, diagonals, what it broadcasts and what it refuses")

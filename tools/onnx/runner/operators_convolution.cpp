@@ -204,7 +204,9 @@ xloom_onnx::pool_options pool_options_of(node_view const& c)
 template <class Fold, class T>
 void run_pool(tensor const& x, tensor& result, xloom_onnx::pool_options const& options)
 {
-    reservation const room(sizeof(T) * (x.shape().back() + 64)); // a row
+    std::size_t const row =
+        static_cast<std::size_t>(xloom_onnx::detail::pool_layout(x.shape(), options).axes[2].input);
+    reservation const room(sizeof(xloom::kernels::compute_t<T>) * (row + 64));
     xloom_onnx::workspace memory;
     auto const to = writable_items_of<T>(result);
     xloom_onnx::detail::pool_into<Fold>(items_of<T>(x), to, options, memory, require_time);
