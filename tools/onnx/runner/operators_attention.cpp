@@ -170,7 +170,9 @@ std::vector<value> run_conv(call const& node)
            state = tensor_of_type(node, inferred.present_state, {3});
     std::size_t const taps = state.shape()[2] + 1;
     spend_products(static_cast<double>(output.size()) * static_cast<double>(taps));
-    reservation const working(sizeof(float) * (2048 + 512 * taps));
+    // A tile, its weights and bias of up to 512 channels in whole vectors.
+    std::size_t const lanes = (std::min<std::size_t>(state.shape()[1], 512) + 15) / 16 * 16;
+    reservation const working(sizeof(float) * (12'800 + 2 * lanes * taps));
     with_state_type(node.tensor_at(0).type(), [&]<class T>(std::type_identity<T>) {
         auto to = writable_view_of<T>(output), present_state = writable_view_of<T>(state);
         auto const weight = view_of<T>(node.tensor_at(1));

@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 // First: ONNX's parser has a name that is a macro in a system header of the others.
+#include "budget.hpp"
 #include "text.hpp"
 #include "text_model.hpp"
 
@@ -195,6 +196,20 @@ TEST_CASE("CausalConvWithState: the textbook's results")
                     check_conv<xloom::float16>(domain, given, activation, steps);
                     check_conv<xloom::bfloat16>(domain, given, activation, steps);
                 }
+}
+
+TEST_CASE("the working memory of CausalConvWithState counts")
+{
+    tensor x(element_type::float_, {1, 512, 1}), w(element_type::float_, {512, 1, 4});
+    std::ranges::fill(x.items<float>(), 1.0f);
+    std::ranges::fill(w.items<float>(), 1.0f);
+    auto const error = [&](std::size_t bytes) {
+        with_budget const limits({.bytes = bytes});
+        return error_of("g (float[1, 512, 1] x, float[512, 1, 4] w) => (y) { y = CausalConvWithState(x, w) }",
+            {x, w}, 27);
+    };
+    CHECK(error(70'000) == "CausalConvWithState: all tensors together would take more than 70000 bytes");
+    CHECK(error(100'000) == "none");
 }
 
 TEST_CASE("LinearAttention and CausalConvWithState: what is wrong with a node")
