@@ -128,11 +128,24 @@ void require_type_of_first(typing const& node, std::initializer_list<std::size_t
     }
 }
 
+/// Requires an input where the rule has it, and only there.
+void require_rule_operand(
+    typing const& node, std::size_t i, char const* name, xloom::update_rule rule, bool is_required)
+{
+    if (node.has(i) != is_required)
+        throw runner_error(fmt::format("the rule {} {} {}, but it is {}", name_of(rule),
+            is_required ? "requires" : "has no", name, is_required ? "omitted" : "given"));
+}
+
 types attention_types(typing const& node)
 {
     if (!has_known_element(node))
         return {};
     require_type_of_first(node, {1, 2, 4, 5});
+    auto const rule = attention_options_of(node).update_rule;
+    bool const is_both = rule == xloom::update_rule::gated_delta;
+    require_rule_operand(node, 4, "decay", rule, is_both || rule == xloom::update_rule::gated);
+    require_rule_operand(node, 5, "beta", rule, is_both || rule == xloom::update_rule::delta);
     auto const inferred =
         infer_attention(node, {.output = node.declared_at(0), .present_state = node.declared_at(1)});
     return {inferred.output, inferred.present_state};

@@ -223,9 +223,7 @@ TEST_CASE("LinearAttention and CausalConvWithState: what is wrong with a node")
     CHECK(error_of_node("LinearAttention<update_rule = \"linear\", chunk_size = 0, " + heads +
                         ">(x, x, x)") == "LinearAttention: its chunk_size is 0");
     CHECK(error_of_node("LinearAttention<update_rule = \"gated\", " + heads + ">(x, x, x)") ==
-          "LinearAttention: xloom::linear_attention_into: the rule gated requires decay, but it is omitted. "
-          "Give "
-          "decay, or choose another update_rule.");
+          "LinearAttention: the rule gated requires decay, but it is omitted");
     CHECK(error_of_node(
               "LinearAttention<update_rule = \"linear\", q_num_heads = 3, kv_num_heads = 2>(x, x, x)") ==
           "LinearAttention: xloom::infer_linear_attention: q_num_heads must be a positive multiple of "
@@ -266,6 +264,19 @@ TEST_CASE("what com.microsoft's nodes have and ONNX's have not is refused, its d
     CHECK(error(attention + "q_num_heads = 1>(x, x, x)") ==
           "LinearAttention: xloom::infer_linear_attention: q_num_heads must be a positive multiple of "
           "kv_num_heads, but they are 1 and 2. Correct them.");
+    // What the rule has not is refused before a run, too.
+    std::string const one_head = "q_num_heads = 1, kv_num_heads = 1>";
+    for (auto const& [rule, inputs, why] :
+        {std::tuple{"gated", "(x, x, x)", "requires decay, but it is omitted"},
+            {"gated_delta", "(x, x, x, , , x)", "requires decay, but it is omitted"},
+            {"delta", "(x, x, x)", "requires beta, but it is omitted"},
+            {"gated_delta", "(x, x, x, , x)", "requires beta, but it is omitted"},
+            {"linear", "(x, x, x, , x)", "has no decay, but it is given"},
+            {"gated", "(x, x, x, , x, x)", "has no beta, but it is given"}})
+        CHECK(error(fmt::format("LinearAttention<update_rule = \"{}\", {}{}", rule, one_head, inputs)) ==
+              fmt::format("LinearAttention: the rule {} {}", rule, why));
+    CHECK(error("LinearAttention<update_rule = \"odd\", " + one_head + "(x, x, x)") ==
+          "LinearAttention: its update_rule is 'odd'");
     CHECK(error("CausalConvWithState<ndim = 1, state_window = 0, dilation = 1, channels_last = 0>(x, w)") ==
           "none");
     CHECK(error("CausalConvWithState<state_window = 2>(x, w)") ==
