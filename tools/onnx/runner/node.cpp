@@ -56,7 +56,7 @@ std::int64_t node_view::integer(std::string_view name, std::int64_t otherwise) c
 double node_view::number(std::string_view name, double otherwise) const
 {
     auto const* const found = find(name, onnx::AttributeProto::FLOAT);
-    return found == nullptr ? otherwise : static_cast<double>(found->f());
+    return static_cast<double>(found == nullptr ? static_cast<float>(otherwise) : found->f());
 }
 
 std::string node_view::text(std::string_view name, std::string const& otherwise) const

@@ -40,7 +40,7 @@ public:
     onnx::AttributeProto const* find(std::string_view name, onnx::AttributeProto::AttributeType type) const;
     bool has_attribute(std::string_view name) const;
     std::int64_t integer(std::string_view name, std::int64_t otherwise) const;
-    double number(std::string_view name, double otherwise) const;
+    double number(std::string_view name, double otherwise) const; ///< a float, also where it is omitted
     std::string text(std::string_view name, std::string const& otherwise) const;
     std::vector<std::int64_t> integers(std::string_view name) const; ///< empty if it is not there
     std::vector<double> numbers(std::string_view name) const;

@@ -1054,6 +1054,14 @@ TEST_CASE("Gelu and Swish are near their definitions in double, for each type")
     CHECK_THROWS_AS(node("Swish", 24)({numbers({1})}), runner_error);
 }
 
+TEST_CASE("an attribute that is omitted is a float, too")
+{
+    tensor const x = of<double>({2}, {-1, 1});
+    check<double>(node("LeakyRelu", 16)({x}), {2}, {-static_cast<double>(0.01f), 1});
+    check<double>(
+        node("HardSigmoid", 6)({x}), {2}, {0.5 - static_cast<double>(0.2f), static_cast<double>(0.2f) + 0.5});
+}
+
 TEST_CASE("PRelu: slopes broadcast one way, of channels up to opset 6")
 {
     tensor const x = of<float>({1, 2, 2}, {-1, 2, -3, -4}), slope = of<float>({2}, {10, 100});
