@@ -18618,7 +18618,7 @@ block_matrix<Number> const* pack_blocks(
 /// A row of a block, or of sums.
 ///
 /// Why lddqu: g++ would load weights as operands of each row's instructions.
-#if defined(__AVX2__) && defined(__FMA__) && !defined(XLOOM_NO_SIMD)
+#if defined(__AVX2__) && (defined(__FMA__) || defined(__AVX512F__)) && !defined(XLOOM_NO_SIMD)
 struct block_row {
     __m256 all;
 
@@ -18632,7 +18632,15 @@ struct block_row {
               _mm256_cvtepi8_epi32(_mm_loadl_epi64(reinterpret_cast<__m128i const*>(from)))))
     {}
 
-    void add_products(block_row const& a, block_row const& b) { all = _mm256_fmadd_ps(a.all, b.all, all); }
+    void add_products(block_row const& a, block_row const& b)
+    {
+#ifdef __FMA__
+        all = _mm256_fmadd_ps(a.all, b.all, all);
+#else // g++ -mavx512f
+        all = _mm512_castps512_ps256(_mm512_fmadd_ps(_mm512_castps256_ps512(a.all),
+            _mm512_castps256_ps512(b.all), _mm512_castps256_ps512(all)));
+#endif
+    }
     void store(float* to) const { _mm256_storeu_ps(to, all); }
 };
 #else
