@@ -10,6 +10,8 @@
 
 #include <xloom/kernels.hpp>
 
+#include "support/special_numbers.hpp"
+
 namespace kernels_test {
 
 /// Row-major items without an owner.
@@ -37,6 +39,15 @@ namespace kernels_test {
 
 namespace kernels = xloom::kernels;
 
+/// Returns f of x as the first item of a batch whose others are all `neighbour`.
+template <class T, class F>
+T beside(F const& f, T x, T neighbour)
+{
+    std::vector<T> row(kernels::batch_size<T>, neighbour);
+    row.front() = x;
+    return kernels::first_item<T>(f(kernels::load_batch(row.data())));
+}
+
 template <class T, class F, class Expected>
 void check_function(F const& f, Expected const& expected, std::vector<T> const& x)
 {
@@ -46,12 +57,16 @@ void check_function(F const& f, Expected const& expected, std::vector<T> const& 
         CAPTURE(x[i]);
         CHECK(y[i] == doctest::Approx(expected(x[i])).epsilon(1e-6));
         CHECK(kernels::first_item<T>(f(kernels::batch_t<T>(x[i]))) == y[i]);
+        for (T const neighbour : {T(300), T(1e30), infinity<T>, not_a_number<T>}) {
+            CAPTURE(neighbour);
+            CHECK(beside(f, x[i], neighbour) == y[i]);
+        }
     }
 }
 
 TEST_CASE_TEMPLATE("functions of batches give an item the bits that it has alone", T, float, double)
 {
-    std::vector<T> const x = {-3, T(-0.25), 0, T(0.5), 1, 2, T(3.75), 5, 7, 11, 13, 17, 19};
+    std::vector<T> const x = {-3, T(-0.25), 0, T(0.5), 1, 2, T(3.08), T(3.75), 5, 7, 11, 13, 17, 19};
     std::vector<T> const positive = {T(0.125), 1, 2, T(3.75), 5, 7, 11, 13, 17};
     check_function([](auto const& v) { return kernels::full_exp(v); }, [](T v) { return std::exp(v); }, x);
     check_function([](auto const& v) { return kernels::exp_of(v); }, [](T v) { return std::exp(v); }, x);

@@ -7,6 +7,7 @@
 #include <xloom/detail/core/aligned_vector.hpp>
 #include <xloom/detail/kernel/activations.hpp>
 #include <xloom/detail/kernel/batches.hpp>
+#include <xloom/detail/kernel/functions.hpp>
 #include <xloom/detail/kernel/panels.hpp>
 #include <xloom/detail/kernel/strided_copy.hpp>
 #include <xloom/tensor.hpp>

@@ -7347,8 +7347,9 @@ struct loop_lanes_options {
 // Elementary functions of lanes and of numbers: the body of a scan computes the same bits with either.
 
 // ==== xloom/detail/kernel/functions.hpp ====
-// exp, log, sin, cos, tanh, pow, sqrt and the sigmoid of the lanes of a scan, defined for every value. An
-// item has the same bits as a number alone and at every place in a batch, beside any neighbours.
+// exp, log, sin, cos, tanh, pow, sqrt and the sigmoid of the lanes of a scan, defined for every value; log,
+// sin and cos of xloom/kernels.hpp, too. An item has the same bits as a number alone and at every place in a
+// batch, beside any neighbours.
 //
 // Errors in units of the last place (ULP), of results that are subnormal in units of the smallest number:
 //
@@ -8867,62 +8868,18 @@ V full_exp(V const& x)
     }
 }
 
-namespace detail {
-
-/// Returns vector(x) for a batch, unless xsimd's function is wrong for that type; item(x) for a number.
-template <bool IsRight, class Vector, class Item, class V>
-V by_batch(Vector const& vector, Item const& item, V const& x)
-{
-    if constexpr (!is_batch<V>)
-        return item(x);
-    else if constexpr (IsRight && !is_rounding_cancelled)
-        return vector(x);
-    else
-        return item_by_item(item, x);
-}
-
-} // namespace detail
-
-/// Returns the natural logarithm of x.
-template <class V>
-V log_of(V const& x)
-{
-    auto const of_batch = [](auto const& v) {
-        if constexpr (std::is_same_v<batch_item_t<V>, float>) {
-            return V(log(v));
-        } else { // xsimd's log of a subnormal double is another number's
-            V const scaled = select(v < V(0x1p-1022), V(v * V(0x1p54)), v);
-            return V(log(scaled) - select(v < V(0x1p-1022), V(37.42994775023704670), V(0)));
-        }
-    };
-    return detail::by_batch<true>(
-        of_batch, [](auto each) { return std::log(each); }, x);
-}
-
-/// Returns the sine of x.
-template <class V>
-V sin_of(V const& x)
-{
-    return detail::by_batch<true>(
-        [](auto const& v) { return V(sin(v)); }, [](auto each) { return std::sin(each); }, x);
-}
-
-/// Returns the cosine of x.
-template <class V>
-V cos_of(V const& x)
-{
-    return detail::by_batch<true>(
-        [](auto const& v) { return V(cos(v)); }, [](auto each) { return std::cos(each); }, x);
-}
-
 /// Returns the error function of x.
 ///
 /// Why doubles item by item: xsimd's erf of them has errors of 68 ULP, and is NaN for the largest.
 template <class V>
 V erf_of(V const& x)
 {
-    return detail::by_batch<std::is_same_v<batch_item_t<V>, float>>(
-        [](auto const& v) { return V(erf(v)); }, [](auto each) { return std::erf(each); }, x);
+    if constexpr (!is_batch<V>)
+        return std::erf(x);
+    else if constexpr (std::is_same_v<batch_item_t<V>, float> && !detail::is_rounding_cancelled)
+        return erf(x);
+    else
+        return item_by_item([](auto each) { return std::erf(each); }, x);
 }
 
 } // namespace xloom::inline XLOOM_ABI::kernel
@@ -9302,6 +9259,24 @@ V lane_cos(V const& x)
     };
     return detail::by_lanes(
         of_batch, [](auto each) { return std::cos(each); }, x);
+}
+
+// These three by their names in xloom/kernels.hpp.
+
+template <lane_number V>
+V log_of(V const& x)
+{
+    return lane_log(x);
+}
+template <lane_number V>
+V sin_of(V const& x)
+{
+    return lane_sin(x);
+}
+template <lane_number V>
+V cos_of(V const& x)
+{
+    return lane_cos(x);
 }
 
 /// Returns the hyperbolic tangent of x.
@@ -18637,8 +18612,8 @@ struct block_row {
 #ifdef __FMA__
         all = _mm256_fmadd_ps(a.all, b.all, all);
 #else // g++ -mavx512f
-        all = _mm512_castps512_ps256(_mm512_fmadd_ps(_mm512_castps256_ps512(a.all),
-            _mm512_castps256_ps512(b.all), _mm512_castps256_ps512(all)));
+        all = _mm512_castps512_ps256(_mm512_fmadd_ps(
+            _mm512_castps256_ps512(a.all), _mm512_castps256_ps512(b.all), _mm512_castps256_ps512(all)));
 #endif
     }
     void store(float* to) const { _mm256_storeu_ps(to, all); }

@@ -55,62 +55,18 @@ V full_exp(V const& x)
     }
 }
 
-namespace detail {
-
-/// Returns vector(x) for a batch, unless xsimd's function is wrong for that type; item(x) for a number.
-template <bool IsRight, class Vector, class Item, class V>
-V by_batch(Vector const& vector, Item const& item, V const& x)
-{
-    if constexpr (!is_batch<V>)
-        return item(x);
-    else if constexpr (IsRight && !is_rounding_cancelled)
-        return vector(x);
-    else
-        return item_by_item(item, x);
-}
-
-} // namespace detail
-
-/// Returns the natural logarithm of x.
-template <class V>
-V log_of(V const& x)
-{
-    auto const of_batch = [](auto const& v) {
-        if constexpr (std::is_same_v<batch_item_t<V>, float>) {
-            return V(log(v));
-        } else { // xsimd's log of a subnormal double is another number's
-            V const scaled = select(v < V(0x1p-1022), V(v * V(0x1p54)), v);
-            return V(log(scaled) - select(v < V(0x1p-1022), V(37.42994775023704670), V(0)));
-        }
-    };
-    return detail::by_batch<true>(
-        of_batch, [](auto each) { return std::log(each); }, x);
-}
-
-/// Returns the sine of x.
-template <class V>
-V sin_of(V const& x)
-{
-    return detail::by_batch<true>(
-        [](auto const& v) { return V(sin(v)); }, [](auto each) { return std::sin(each); }, x);
-}
-
-/// Returns the cosine of x.
-template <class V>
-V cos_of(V const& x)
-{
-    return detail::by_batch<true>(
-        [](auto const& v) { return V(cos(v)); }, [](auto each) { return std::cos(each); }, x);
-}
-
 /// Returns the error function of x.
 ///
 /// Why doubles item by item: xsimd's erf of them has errors of 68 ULP, and is NaN for the largest.
 template <class V>
 V erf_of(V const& x)
 {
-    return detail::by_batch<std::is_same_v<batch_item_t<V>, float>>(
-        [](auto const& v) { return V(erf(v)); }, [](auto each) { return std::erf(each); }, x);
+    if constexpr (!is_batch<V>)
+        return std::erf(x);
+    else if constexpr (std::is_same_v<batch_item_t<V>, float> && !detail::is_rounding_cancelled)
+        return erf(x);
+    else
+        return item_by_item([](auto each) { return std::erf(each); }, x);
 }
 
 } // namespace xloom::inline XLOOM_ABI::kernel

@@ -1,6 +1,7 @@
 #pragma once
-// exp, log, sin, cos, tanh, pow, sqrt and the sigmoid of the lanes of a scan, defined for every value. An
-// item has the same bits as a number alone and at every place in a batch, beside any neighbours.
+// exp, log, sin, cos, tanh, pow, sqrt and the sigmoid of the lanes of a scan, defined for every value; log,
+// sin and cos of xloom/kernels.hpp, too. An item has the same bits as a number alone and at every place in a
+// batch, beside any neighbours.
 //
 // Errors in units of the last place (ULP), of results that are subnormal in units of the smallest number:
 //
@@ -403,6 +404,24 @@ V lane_cos(V const& x)
     };
     return detail::by_lanes(
         of_batch, [](auto each) { return std::cos(each); }, x);
+}
+
+// These three by their names in xloom/kernels.hpp.
+
+template <lane_number V>
+V log_of(V const& x)
+{
+    return lane_log(x);
+}
+template <lane_number V>
+V sin_of(V const& x)
+{
+    return lane_sin(x);
+}
+template <lane_number V>
+V cos_of(V const& x)
+{
+    return lane_cos(x);
 }
 
 /// Returns the hyperbolic tangent of x.
