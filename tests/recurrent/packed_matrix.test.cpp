@@ -269,6 +269,18 @@ TEST_CASE("packed_matrix of dynamic_int8: special numbers concern their row only
     CHECK(C[0] == doctest::Approx(1 - 64.0 / 127));
     xloom::packed_matrix<float>(small, {}, weight_storage::dynamic_int8)(1, b.data(), 2, C.data(), 1);
     CHECK(C[0] == doctest::Approx(1).epsilon(0.01));
+
+    // Scales whose product is beyond all numbers.
+    xt::xtensor<float, 2> const upper = {{1e5f, 1e5f}, {0, 1e5f}};
+    xloom::packed_matrix<float> const of_upper(upper, bias, weight_storage::dynamic_int8);
+    for (float const x : {huge, -huge}) {
+        std::vector<float> const rows = {1, x, 1, x};
+        std::vector<float> both(4), one(2);
+        of_upper(2, rows.data(), 2, both.data(), 2);
+        of_upper(1, rows.data(), 2, one.data(), 2);
+        CHECK(one == std::vector<float>{10, std::copysign(infinity, x)});
+        CHECK(both == std::vector<float>{one[0], one[1], one[0], one[1]});
+    }
 }
 
 namespace {

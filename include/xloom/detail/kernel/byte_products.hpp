@@ -306,9 +306,12 @@ struct byte_products : detail::byte_unit {
     static sums begin(row const& a, float const*) { return byte_unit::begin(a.total); }
     static weights load(stored const* from) { return byte_unit::load(from->stored.data()); }
     static factors spread(row const& a, std::size_t k) { return byte_unit::spread(&a.items[k]); }
+    /// Why a limit: an infinite product of scales would make NaN of a sum that is 0.
     static batch_t<float> finish(sums const& sum, row const& a, float const* scales, float const* start)
     {
-        return multiply_add(to_floats(sum), batch_t<float>(a.scale) * load_batch(scales), load_batch(start));
+        batch_t<float> const scale = batch_t<float>(a.scale) * load_batch(scales),
+                             largest((std::numeric_limits<float>::max)());
+        return multiply_add(to_floats(sum), select(scale > largest, largest, scale), load_batch(start));
     }
 };
 
