@@ -15006,8 +15006,19 @@ struct panel_writer {
     panels<T, Stored> packed() const noexcept { return {items, depth, columns}; }
 };
 
+/// Returns number k of a column of panels that are `width` items wide, given the column's first item.
+template <class Stored>
+constexpr auto& number_of_column(Stored* first, std::size_t k, std::size_t width) noexcept
+{
+    constexpr std::size_t together = item_depth_of<Stored>;
+    if constexpr (together == 1)
+        return first[k * width];
+    else
+        return first[k / together * width].stored[k % together];
+}
+
 /// Writes a matrix [rows, columns] into panels, to rows from first_row and columns from first_column on. Each
-/// item becomes convert(item, its column of the matrix).
+/// number becomes convert(item, its column of the matrix).
 ///
 /// Why in blocks of rows: weights are contiguous along the depth or across it; in both cases a cache line is
 /// read completely while it is in cache.
@@ -15023,20 +15034,22 @@ void pack_converted(strided_matrix<Item> from, std::size_t rows, std::size_t col
                           panel = first_column + begin - offset;
         std::size_t const width = columns_of_panel<T>(panel, to.columns);
         end = (std::min)(columns, begin + width - offset);
-        Stored* const target = to.items + panel * to.depth + first_row * width + offset;
+        Stored* const target =
+            to.items + panel * xloom::detail::ceil_div(to.depth, item_depth_of<Stored>) + offset;
         Item const* const source = from.items + at(begin) * from.column_stride;
         if (from.column_stride == 1) {
             for (std::size_t k = 0; k < rows; ++k)
                 for (std::size_t j = 0; j < end - begin; ++j)
-                    target[k * width + j] = convert(source[at(k) * from.depth_stride + at(j)], begin + j);
+                    number_of_column(target + j, first_row + k, width) =
+                        convert(source[at(k) * from.depth_stride + at(j)], begin + j);
         } else {
             for (std::size_t k0 = 0; k0 < rows; k0 += block)
                 for (std::size_t j = 0; j < end - begin; ++j) {
-                    Stored* const to_column = target + k0 * width + j;
                     Item const* const from_column =
                         source + at(k0) * from.depth_stride + at(j) * from.column_stride;
                     for (std::size_t k = 0, count = (std::min)(block, rows - k0); k < count; ++k)
-                        to_column[k * width] = convert(from_column[at(k) * from.depth_stride], begin + j);
+                        number_of_column(target + j, first_row + k0 + k, width) =
+                            convert(from_column[at(k) * from.depth_stride], begin + j);
                 }
         }
     }
@@ -15049,23 +15062,6 @@ void pack_panels(strided_matrix<Item> from, std::size_t rows, std::size_t column
 {
     pack_converted(from, rows, columns, to, first_row, first_column,
         [](Item const& item, std::size_t) { return static_cast<T>(item); });
-}
-
-/// Writes a matrix [to.depth, columns] into panels whose items hold several numbers of a column, the array
-/// `stored`, to columns from first_column on. Each number becomes convert(item, its column of the matrix).
-template <class T, class Stored, class Item, class Convert>
-void pack_groups(strided_matrix<Item> from, std::size_t columns, panel_writer<T, Stored> const& to,
-    std::size_t first_column, Convert const& convert) noexcept
-{
-    constexpr std::size_t together = item_depth_of<Stored>;
-    for (std::size_t j = 0; j < columns; ++j) {
-        std::size_t const column = first_column + j, offset = column % panel_width<T>,
-                          width = columns_of_panel<T>(column - offset, to.columns);
-        Stored* const first =
-            to.items + (column - offset) * xloom::detail::ceil_div(to.depth, together) + offset;
-        for (std::size_t k = 0; k < to.depth; ++k)
-            first[k / together * width].stored[k % together] = convert(*from.at(k, j), j);
-    }
 }
 
 /// The maximum number of rows in a block, whose sums for one panel fit in registers.
@@ -19353,15 +19349,31 @@ template <class Stored>
 inline constexpr bool has_scales =
     std::is_same_v<Stored, std::int8_t> || std::is_same_v<Stored, four_weights>;
 
-/// Returns the scale that maps the largest magnitude of a column to 127, but no less than the smallest normal
-/// number: products may take subnormal numbers for 0.
+/// Computes the scales that map the largest magnitude of each column to 127, but no less than the smallest
+/// normal number: products may take subnormal numbers for 0.
+///
+/// Why not always column by column: a cache line is read completely while it is in cache.
 template <class Item>
-float scale_of_column(strided_matrix<Item> from, std::size_t depth, std::size_t column) noexcept
+void scale_columns(strided_matrix<Item> from, std::size_t depth, std::size_t columns, float* scales) noexcept
 {
-    float largest = 0;
-    for (std::size_t k = 0; k < depth; ++k)
-        largest = (std::max)(largest, std::abs(static_cast<float>(*from.at(k, column))));
-    return (std::max)(largest / 127, (std::numeric_limits<float>::min)());
+    auto const larger = [&](float largest, std::size_t k, std::size_t j) {
+        return (std::max)(largest, std::abs(static_cast<float>(*from.at(k, j))));
+    };
+    std::fill_n(scales, columns, 0.0f);
+    if (from.column_stride == 1) {
+        for (std::size_t k = 0; k < depth; ++k)
+            for (std::size_t j = 0; j < columns; ++j)
+                scales[j] = larger(scales[j], k, j);
+    } else {
+        for (std::size_t j = 0; j < columns; ++j) {
+            float largest = 0;
+            for (std::size_t k = 0; k < depth; ++k)
+                largest = larger(largest, k, j);
+            scales[j] = largest;
+        }
+    }
+    for (std::size_t j = 0; j < columns; ++j)
+        scales[j] = (std::max)(scales[j] / 127, (std::numeric_limits<float>::min)());
 }
 
 /// Returns the multiple of a scale that is nearest to an item, ties to even.
@@ -19379,8 +19391,7 @@ T* pack_scales(matrix_parts<Item> const& from, arena<T>& memory)
     if constexpr (has_scales<Stored>) {
         T* const scales = memory.take(whole_batches<T>(from.packed_columns()));
         for (std::size_t part = 0; part < from.parts && !memory.only_counts(); ++part)
-            for (std::size_t j = 0; j < from.columns; ++j)
-                scales[part * from.stride + j] = scale_of_column(from.part(part), from.depth, j);
+            scale_columns(from.part(part), from.depth, from.columns, scales + part * from.stride);
         return scales;
     } else {
         return nullptr;
@@ -19416,10 +19427,7 @@ stored_matrix<T> pack_panels_of(matrix_parts<Item> const& from, arena<T>& memory
         auto const convert = [&](Item const& item, std::size_t column) {
             return stored_number<Stored>(item, scales, first + column);
         };
-        if constexpr (item_depth_of<Stored> != 1)
-            pack_groups(from.part(part), from.columns, to, first, convert);
-        else
-            pack_converted(from.part(part), depth, from.columns, to, 0, first, convert);
+        pack_converted(from.part(part), depth, from.columns, to, 0, first, convert);
     }
     return {panels<T, Stored>{to.items, depth, columns, scales}, product_with<T, Stored>};
 }

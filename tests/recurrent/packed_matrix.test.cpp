@@ -86,6 +86,24 @@ TEST_CASE("packed_matrix takes B and bias of any strides, and no bias is zeros")
                              A.data(), B, xt::xtensor<float, 1>(std::array<std::size_t, 1>{11}, 0.0f), 3)));
 }
 
+TEST_CASE("packed_matrix of B of any strides in every storage")
+{
+    std::mt19937 random(20);
+    for (std::size_t const K : {1u, 18u, 35u})
+        for (std::size_t const J : {1u, 75u}) {
+            auto const B = random_tensor<xt::xtensor<float, 2>>(random, {K, J});
+            auto const A = random_tensor<xt::xtensor<float, 2>>(random, {3, K});
+            xt::xtensor<float, 2, xt::layout_type::column_major> const other = B;
+            for (weight_storage const storage : xloom::weight_storages) {
+                CAPTURE(name_of(storage));
+                std::vector<float> expected(3 * J), C(3 * J);
+                xloom::packed_matrix<float>(B, {}, storage)(3, A.data(), K, expected.data(), J);
+                xloom::packed_matrix<float>(other, {}, storage)(3, A.data(), K, C.data(), J);
+                CHECK(C == expected);
+            }
+        }
+}
+
 TEST_CASE("packed_matrix: rows of A may overlap, and a row's bits do not depend on the others")
 {
     std::mt19937 random(3);

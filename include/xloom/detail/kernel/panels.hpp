@@ -128,8 +128,19 @@ struct panel_writer {
     panels<T, Stored> packed() const noexcept { return {items, depth, columns}; }
 };
 
+/// Returns number k of a column of panels that are `width` items wide, given the column's first item.
+template <class Stored>
+constexpr auto& number_of_column(Stored* first, std::size_t k, std::size_t width) noexcept
+{
+    constexpr std::size_t together = item_depth_of<Stored>;
+    if constexpr (together == 1)
+        return first[k * width];
+    else
+        return first[k / together * width].stored[k % together];
+}
+
 /// Writes a matrix [rows, columns] into panels, to rows from first_row and columns from first_column on. Each
-/// item becomes convert(item, its column of the matrix).
+/// number becomes convert(item, its column of the matrix).
 ///
 /// Why in blocks of rows: weights are contiguous along the depth or across it; in both cases a cache line is
 /// read completely while it is in cache.
@@ -145,20 +156,22 @@ void pack_converted(strided_matrix<Item> from, std::size_t rows, std::size_t col
                           panel = first_column + begin - offset;
         std::size_t const width = columns_of_panel<T>(panel, to.columns);
         end = (std::min)(columns, begin + width - offset);
-        Stored* const target = to.items + panel * to.depth + first_row * width + offset;
+        Stored* const target =
+            to.items + panel * xloom::detail::ceil_div(to.depth, item_depth_of<Stored>) + offset;
         Item const* const source = from.items + at(begin) * from.column_stride;
         if (from.column_stride == 1) {
             for (std::size_t k = 0; k < rows; ++k)
                 for (std::size_t j = 0; j < end - begin; ++j)
-                    target[k * width + j] = convert(source[at(k) * from.depth_stride + at(j)], begin + j);
+                    number_of_column(target + j, first_row + k, width) =
+                        convert(source[at(k) * from.depth_stride + at(j)], begin + j);
         } else {
             for (std::size_t k0 = 0; k0 < rows; k0 += block)
                 for (std::size_t j = 0; j < end - begin; ++j) {
-                    Stored* const to_column = target + k0 * width + j;
                     Item const* const from_column =
                         source + at(k0) * from.depth_stride + at(j) * from.column_stride;
                     for (std::size_t k = 0, count = (std::min)(block, rows - k0); k < count; ++k)
-                        to_column[k * width] = convert(from_column[at(k) * from.depth_stride], begin + j);
+                        number_of_column(target + j, first_row + k0 + k, width) =
+                            convert(from_column[at(k) * from.depth_stride], begin + j);
                 }
         }
     }
@@ -171,23 +184,6 @@ void pack_panels(strided_matrix<Item> from, std::size_t rows, std::size_t column
 {
     pack_converted(from, rows, columns, to, first_row, first_column,
         [](Item const& item, std::size_t) { return static_cast<T>(item); });
-}
-
-/// Writes a matrix [to.depth, columns] into panels whose items hold several numbers of a column, the array
-/// `stored`, to columns from first_column on. Each number becomes convert(item, its column of the matrix).
-template <class T, class Stored, class Item, class Convert>
-void pack_groups(strided_matrix<Item> from, std::size_t columns, panel_writer<T, Stored> const& to,
-    std::size_t first_column, Convert const& convert) noexcept
-{
-    constexpr std::size_t together = item_depth_of<Stored>;
-    for (std::size_t j = 0; j < columns; ++j) {
-        std::size_t const column = first_column + j, offset = column % panel_width<T>,
-                          width = columns_of_panel<T>(column - offset, to.columns);
-        Stored* const first =
-            to.items + (column - offset) * xloom::detail::ceil_div(to.depth, together) + offset;
-        for (std::size_t k = 0; k < to.depth; ++k)
-            first[k / together * width].stored[k % together] = convert(*from.at(k, j), j);
-    }
 }
 
 /// The maximum number of rows in a block, whose sums for one panel fit in registers.
