@@ -18513,6 +18513,8 @@ using block_items = std::array<std::array<Item const*, block_columns>, block_dep
 template <class Item, class F>
 void for_each_block(matrix_parts<Item> const& from, F const& f)
 {
+    if (from.depth == 0)
+        return; // however many columns there are
     for (std::size_t column = 0; column < from.packed_columns(); column += block_columns)
         for (std::size_t k = 0; k < from.depth; k += block_depth) {
             block_items<Item> items{};
@@ -19597,7 +19599,7 @@ template <class Item>
 void check_stored(std::string_view op, weight_storage storage, std::string_view operand,
     tensor_ref<Item const> const& matrix)
 {
-    if (is_exact(storage) || !matrix.is_given())
+    if (is_exact(storage) || !matrix.is_given() || element_count(matrix.shape()) == 0)
         return;
     for_each_item<Item>(matrix, 0, matrix.data(), [&](Item const& item) {
         if (auto const weight = static_cast<float>(item); !is_stored_as(storage, weight))

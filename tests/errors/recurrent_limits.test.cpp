@@ -149,4 +149,15 @@ TEST_CASE("recurrent limits: a packed_matrix of more columns than can be counted
             [&] { packed_matrix<float>{B}; });
 }
 
+TEST_CASE("recurrent limits: a packed_matrix without items costs no time for its dimensions")
+{
+    floats const wide = ones({0, std::size_t{1} << 60}), high = ones({std::size_t{1} << 60, 0});
+    for (weight_storage const storage : {weight_storage::int8, weight_storage::block_sparse_int8})
+        refuse("xloom: the buffers of an operator must fit in memory, but its sizes need more bytes than "
+               "std::ptrdiff_t can count. Choose smaller sizes.",
+            [&] { packed_matrix<float>(wide, {}, storage); });
+    for (weight_storage const storage : weight_storages)
+        CHECK(packed_matrix<float>(high, {}, storage).columns() == 0);
+}
+
 } // namespace errors_recurrent_limits_test

@@ -56,6 +56,8 @@ using block_items = std::array<std::array<Item const*, block_columns>, block_dep
 template <class Item, class F>
 void for_each_block(matrix_parts<Item> const& from, F const& f)
 {
+    if (from.depth == 0)
+        return; // however many columns there are
     for (std::size_t column = 0; column < from.packed_columns(); column += block_columns)
         for (std::size_t k = 0; k < from.depth; k += block_depth) {
             block_items<Item> items{};
