@@ -8,7 +8,8 @@
 // - without exceptions: of an inline function that is compiled both with and without them the linker would
 //   keep either; with separate namespaces, each translation unit reports errors in its own way;
 // - for wider vector units than SSE, or without SIMD: the width of packed weights is that of the unit;
-// - with xloom::dispatch, whose objects hold functions for several units.
+// - with xloom::dispatch, whose objects hold functions for several units: one name for all units, because it
+//   is part of the names of the library's functions, so that files for different ones do link.
 //
 // So a function of one kind of file that has xloom's types in its signature does not link to another kind.
 
