@@ -18420,7 +18420,9 @@ namespace xloom::inline XLOOM_ABI {
 /// float16       half the memory, 11 significant bits, up to 65504; a larger finite weight is an option_error
 /// bfloat16      half the memory, 8 significant bits, the range of float
 /// int8          a quarter of the memory, and a float for each output: integers from -127 to 127, with a
-///               scale for each output of each matrix (a row of ONNX's W and R), max|w| / 127
+///               scale for each output of each matrix (a row of ONNX's W and R), max|w| / 127. A sum of
+///               products with the integers, which the scale then multiplies, may overflow where the result
+///               does not, if the magnitudes of the inputs have a sum above 2.6e36
 /// dynamic_int8  int8, and each product rounds the vectors that it takes (dynamic quantization): each 1024
 ///               numbers x to integers from -127 to 127, with the scale max|x| / 127. They are zeros if
 ///               max|x| < 2^-100; if one is not finite, the outputs are NaN
