@@ -142,6 +142,25 @@ void print_all(std::size_t H, std::size_t N)
     }
 }
 
+/// Prints products whose depth is several pieces of the storages that round rows, and several chains of sums.
+void print_deep_products()
+{
+    using matrix = xt::xtensor<float, 2>;
+    std::size_t const K = 1100, J = 70;
+    auto M = numbers<matrix>({K, J}, 7);
+    for (std::size_t i = 0; i < M.size(); ++i) // half of the blocks that block_sparse may leave out
+        if ((i / J / 4 + i % J / 8) % 2 == 0)
+            M.flat(i) = 0;
+    for (std::size_t const N : {1u, 5u}) {
+        auto const A = numbers<matrix>({N, K}, 8);
+        auto C = matrix::from_shape({N, J});
+        for (auto const storage : xloom::weight_storages) {
+            xloom::packed_matrix<float>(M, {}, storage)(N, A.data(), K, C.data(), J);
+            print("deep packed_matrix", K, N, C);
+        }
+    }
+}
+
 /// Prints the products of all numbers of a 16-bit type, which must be those of the same numbers as floats.
 ///
 /// In the emulator subnormal numbers are not among them: where subnormal floats are zeros, qemu 7.2 takes
@@ -176,6 +195,7 @@ int main()
     try {
         print_every_number<xloom::float16>(xloom::weight_storage::float16);
         print_every_number<xloom::bfloat16>(xloom::weight_storage::bfloat16);
+        print_deep_products();
         levels::print_scans();
         levels::print_derivatives();
         for (std::size_t const H : {1u, 7u, 8u, 16u, 33u, 100u})
