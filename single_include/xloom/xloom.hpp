@@ -18909,6 +18909,19 @@ struct byte_sums {
 
 #if defined(__AVX512VNNI__) || defined(__AVXVNNI__) && !defined(__AVX512F__)
 
+// Multiply unsigned bytes by signed ones, and add the products of each four neighbours to a sum. Batches may
+// be narrower than the vector unit (XSIMD_DEFAULT_ARCH).
+#if !defined(__AVX512VNNI__)
+inline __m128i add_fours(__m128i to, __m128i a, __m128i b) { return _mm_dpbusd_avx_epi32(to, a, b); }
+inline __m256i add_fours(__m256i to, __m256i a, __m256i b) { return _mm256_dpbusd_avx_epi32(to, a, b); }
+#else
+inline __m512i add_fours(__m512i to, __m512i a, __m512i b) { return _mm512_dpbusd_epi32(to, a, b); }
+#if defined(__AVX512VL__)
+inline __m128i add_fours(__m128i to, __m128i a, __m128i b) { return _mm_dpbusd_epi32(to, a, b); }
+inline __m256i add_fours(__m256i to, __m256i a, __m256i b) { return _mm256_dpbusd_epi32(to, a, b); }
+#endif
+#endif
+
 struct byte_unit : byte_sums {
     struct weights {
         bytes all;
@@ -18919,11 +18932,7 @@ struct byte_unit : byte_sums {
     static factors spread(std::int8_t const* four) { return {spread_bytes(four)}; }
     static sums add_products(sums to, weights a, factors b)
     {
-#ifdef __AVX512VNNI__
-        return reinterpret_cast<sums>(_mm512_dpbusd_epi32(reinterpret_cast<bytes>(to), a.all, b.all));
-#else
-        return reinterpret_cast<sums>(_mm256_dpbusd_avx_epi32(reinterpret_cast<bytes>(to), a.all, b.all));
-#endif
+        return reinterpret_cast<sums>(add_fours(reinterpret_cast<bytes>(to), a.all, b.all));
     }
 };
 
@@ -19081,24 +19090,45 @@ namespace detail {
 // of the rate of an FMA, so that two FMAs take half as long.
 #if defined(__AVX512BF16__) && !defined(__AMX_BF16__) && !defined(XLOOM_NO_SIMD)
 
+// Add products of each two neighbours to a sum. Batches may be narrower than the vector unit
+// (XSIMD_DEFAULT_ARCH).
+inline __m512 add_pairs(__m512 to, __m512i a, __m512i b)
+{
+    return _mm512_dpbf16_ps(to, reinterpret_cast<__m512bh>(a), reinterpret_cast<__m512bh>(b));
+}
+#if defined(__AVX512VL__)
+inline __m128 add_pairs(__m128 to, __m128i a, __m128i b)
+{
+    return _mm_dpbf16_ps(to, reinterpret_cast<__m128bh>(a), reinterpret_cast<__m128bh>(b));
+}
+inline __m256 add_pairs(__m256 to, __m256i a, __m256i b)
+{
+    return _mm256_dpbf16_ps(to, reinterpret_cast<__m256bh>(a), reinterpret_cast<__m256bh>(b));
+}
+#endif
+
 /// The two numbers of each lane of a batch. `item` is the type in which rounded numbers of a row are kept.
 struct pair_unit {
+    using pairs = xsimd::batch<std::int32_t>;
     struct weights {
-        __m512i all;
+        pairs::register_type all;
     };
     using item = bfloat16;
 
     static void round(batch_t<float> const& numbers, item* to) { store_narrowed(to, numbers); }
-    static weights load(two_weights const* from) { return {_mm512_loadu_si512(from)}; }
+    static weights load(two_weights const* from)
+    {
+        return {pairs::load_unaligned(reinterpret_cast<std::int32_t const*>(from))};
+    }
     static weights spread(item const* pair)
     {
         std::int32_t both;
         std::memcpy(&both, pair, sizeof both);
-        return {_mm512_set1_epi32(both)};
+        return {pairs(both)};
     }
     static batch_t<float> add_products(batch_t<float> const& to, weights a, weights b)
     {
-        return _mm512_dpbf16_ps(to, reinterpret_cast<__m512bh>(a.all), reinterpret_cast<__m512bh>(b.all));
+        return add_pairs(to, a.all, b.all);
     }
 };
 

@@ -171,6 +171,19 @@ struct byte_sums {
 
 #if defined(__AVX512VNNI__) || defined(__AVXVNNI__) && !defined(__AVX512F__)
 
+// Multiply unsigned bytes by signed ones, and add the products of each four neighbours to a sum. Batches may
+// be narrower than the vector unit (XSIMD_DEFAULT_ARCH).
+#if !defined(__AVX512VNNI__)
+inline __m128i add_fours(__m128i to, __m128i a, __m128i b) { return _mm_dpbusd_avx_epi32(to, a, b); }
+inline __m256i add_fours(__m256i to, __m256i a, __m256i b) { return _mm256_dpbusd_avx_epi32(to, a, b); }
+#else
+inline __m512i add_fours(__m512i to, __m512i a, __m512i b) { return _mm512_dpbusd_epi32(to, a, b); }
+#if defined(__AVX512VL__)
+inline __m128i add_fours(__m128i to, __m128i a, __m128i b) { return _mm_dpbusd_epi32(to, a, b); }
+inline __m256i add_fours(__m256i to, __m256i a, __m256i b) { return _mm256_dpbusd_epi32(to, a, b); }
+#endif
+#endif
+
 struct byte_unit : byte_sums {
     struct weights {
         bytes all;
@@ -181,11 +194,7 @@ struct byte_unit : byte_sums {
     static factors spread(std::int8_t const* four) { return {spread_bytes(four)}; }
     static sums add_products(sums to, weights a, factors b)
     {
-#ifdef __AVX512VNNI__
-        return reinterpret_cast<sums>(_mm512_dpbusd_epi32(reinterpret_cast<bytes>(to), a.all, b.all));
-#else
-        return reinterpret_cast<sums>(_mm256_dpbusd_avx_epi32(reinterpret_cast<bytes>(to), a.all, b.all));
-#endif
+        return reinterpret_cast<sums>(add_fours(reinterpret_cast<bytes>(to), a.all, b.all));
     }
 };
 
