@@ -277,7 +277,8 @@ private:
         if (t == nullptr || t->size() != 1 || t->type() == element_type::string)
             return false;
         return t->shape().empty() ||
-               (each.inputs.size() == 2 && each.input(1 - i).type.shape().rank() >= t->shape().size() &&
+               (each.inputs.size() == 2 && each.has(1 - i) &&
+                   each.input(1 - i).type.shape().rank() >= t->shape().size() &&
                    !(i == 1 && is_inlined(each, 0)));
     }
 

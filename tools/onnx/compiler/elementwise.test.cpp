@@ -197,6 +197,9 @@ TEST_CASE("the second operand of CastLike is not computed")
 {
     CHECK_FALSE(has(
         header_of("g (int64[2] x, float[2] l) => (float[2] y) { e = Exp(l) y = CastLike(x, e) }"), "exp"));
+    CHECK(has(header_of("g (float[2] x) => (float[1] y) { c = Constant<value = int64[1] {1}>() y = "
+                        "CastLike(c, x) }"),
+        "xloom_onnx::cast<float>()(c_i)"));
 }
 
 } // namespace
