@@ -4,7 +4,10 @@
 #include <limits>
 #include <unordered_map>
 
+#include <xloom_onnx/model/trailing_axes.hpp>
+
 #include "emitters.hpp"
+#include "signatures.hpp"
 #include "text.hpp"
 
 namespace compiler {
@@ -189,11 +192,40 @@ bool is_as_large(partial_type const& inner, partial_type const& outer)
                });
 }
 
-/// Up to opset 6 the second operand's first axis may be aligned with any axis of the first operand.
-bool has_legacy_axis(node const& each)
+/// True for the limits of Clip, which stand for scalars.
+bool is_limit(node const& each, std::size_t i) { return each.name == "Clip" && i != 0; }
+
+/// True for a binary operator before opset 7, whose attributes say how the second operand is broadcast to the
+/// first one's shape.
+bool has_legacy_broadcast(node const& each)
 {
-    return each.opset() < 7 && each.view().integer("broadcast", 0) != 0 &&
-           each.view().integer("axis", -1) >= 0;
+    if (each.opset() >= 7)
+        return false;
+    runner::signature const* const own = runner::find_signature(each.name, each.opset());
+    return own != nullptr && own->find("broadcast") != nullptr;
+}
+
+/// How that is done.
+enum class alignment {
+    none,
+    only_item,    ///< it stands for a scalar
+    known_shapes, ///< also of shapes that are refused
+    in_run        ///< only a run knows
+};
+
+alignment alignment_of(node const& each)
+{
+    if (!has_legacy_broadcast(each))
+        return alignment::none;
+    partial_type const &a = each.input(0).type, &b = each.input(1).type;
+    bool const is_known = std::none_of(
+        a.shape().begin(), a.shape().end(), [](xloom::dim const& dim) { return dim.is_unknown(); });
+    if (is_known && a.shape() == b.shape())
+        return alignment::none;
+    auto const dims = static_shape(b);
+    if (dims && xloom::element_count(*dims) == 1 && each.view().integer("broadcast", 0) != 0)
+        return alignment::only_item;
+    return dims && static_shape(a) ? alignment::known_shapes : alignment::in_run;
 }
 
 /// One lambda: parameters, operands, and the expression that it returns.
@@ -256,9 +288,9 @@ private:
         variable& input = each.input(i);
         if (is_inlined(each, i))
             return item_of(input);
-        std::string code = out_.operand(input);
-        if (i == 1 && has_legacy_axis(each))
-            code = aligned(each, code);
+        std::string const code = is_limit(each, i) ? only_item(out_, input)
+                                 : i == 1          ? aligned(each)
+                                                   : out_.operand(input);
         auto const found = std::find(operands_.begin(), operands_.end(), code);
         if (found != operands_.end())
             return names_[static_cast<std::size_t>(found - operands_.begin())];
@@ -276,10 +308,15 @@ private:
         runner::tensor const* const t = each.input(i).tensor();
         if (t == nullptr || t->size() != 1 || t->type() == element_type::string)
             return false;
-        return t->shape().empty() ||
-               (each.inputs.size() == 2 && each.has(1 - i) &&
-                   each.input(1 - i).type.shape().rank() >= t->shape().size() &&
-                   !(i == 1 && is_inlined(each, 0)));
+        if (i == 1 && has_legacy_broadcast(each)) {
+            alignment const how = alignment_of(each);
+            return how == alignment::none || how == alignment::only_item;
+        }
+        if (t->shape().empty() || is_limit(each, i))
+            return true;
+        return !has_legacy_broadcast(each) && !is_limit(each, 1) && each.inputs.size() == 2 &&
+               each.has(1 - i) && each.input(1 - i).type.shape().rank() >= t->shape().size() &&
+               !(i == 1 && is_inlined(each, 0));
     }
 
     std::string item_of(variable& input)
@@ -288,15 +325,33 @@ private:
         return t.shape().empty() ? out_.operand(input) : item_expression(t, 0);
     }
 
-    std::string aligned(node const& each, std::string const& code)
+    /// The second operand as it is broadcast.
+    std::string aligned(node const& each)
     {
-        std::size_t const rank = each.input(0).type.shape().rank();
-        std::size_t const own = each.input(1).type.shape().rank();
-        auto const axis = static_cast<std::size_t>(each.view().integer("axis", -1));
-        if (own == 0 || axis + own >= rank)
+        variable &a = each.input(0), &b = each.input(1);
+        alignment const how = alignment_of(each);
+        if (how == alignment::none)
+            return out_.operand(b);
+        bool const broadcast = each.view().integer("broadcast", 0) != 0;
+        std::int64_t const axis = each.view().integer("axis", -1);
+        std::size_t const rank = a.type.shape().rank(), own = b.type.shape().rank();
+        if (!broadcast && rank != own)
+            throw runner::runner_error(fmt::format(
+                "the shapes {} and {} differ, without broadcast = 1", a.type.shape(), b.type.shape()));
+        if (how == alignment::only_item || rank == 0)
+            return only_item(out_, b);
+        std::string const code = out_.operand(b);
+        if (how == alignment::in_run) {
+            out_.include("xloom_onnx/model/trailing_axes.hpp");
+            return fmt::format(
+                "xloom_onnx::aligned_with({}, {}, {}, {})", out_.operand(a), code, broadcast, axis);
+        }
+        auto const dims =
+            xloom_onnx::aligned_shape(*static_shape(a.type), *static_shape(b.type), broadcast, axis);
+        if (dims.size() == own)
             return code;
         out_.include("xloom_onnx/model/trailing_axes.hpp");
-        return fmt::format("xloom_onnx::with_trailing_axes({}, {})", code, rank - axis - own);
+        return fmt::format("xloom_onnx::with_trailing_axes({}, {})", code, dims.size() - own);
     }
 
     emission& out_;
@@ -345,14 +400,17 @@ std::set<node const*> find_fused(block const& of)
         if (!is_elementwise(each))
             continue;
         std::size_t& size = sizes[&each] = 1;
-        for (variable const* const input : each.inputs) {
+        bool const is_aligned_in_run = alignment_of(each) == alignment::in_run;
+        for (std::size_t i = 0; i < each.inputs.size(); ++i) {
+            variable const* const input = each.inputs[i];
             if (input == nullptr || input->maker == nullptr || input->uses != 1 ||
                 !sizes.contains(input->maker))
                 continue;
             if (!is_as_large(input->type, each.output().type) ||
                 input->type.element() == element_type::string)
                 continue;
-            if (has_legacy_axis(each) || size + sizes[input->maker] > most)
+            if ((is_limit(each, i) && !input->is_scalar()) || is_aligned_in_run ||
+                size + sizes[input->maker] > most)
                 continue;
             size += sizes[input->maker];
             fused.insert(input->maker);

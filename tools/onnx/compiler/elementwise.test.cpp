@@ -87,6 +87,21 @@ TEST_CASE("expressions of items: operands, constants, attributes of each version
             "return xloom_onnx::clip(a_i, l_i, std::numeric_limits<xloom::float16>::max());"},
         {13, "g (float[2] a, float l, float h) => (float[2] y) { y = Clip(a, l, h) }",
             "return xloom_onnx::clip(a_i, l_i, h_i);"},
+        // Limits of one item stand for scalars, and are no part of the loop.
+        {13, "g (float[2, 3] a, float[1] l) => (float[2, 3] y) { y = Clip(a, l) }",
+            "a, xloom_onnx::only_item(l), results.y);"},
+        {13, "g (float a, float[1] l) => (float y) { y = Clip(a, l) }",
+            "results.y = xloom_onnx::clip(a, xloom_onnx::only_item(l), "},
+        {13, "g (float[2] a, float[2] l) => (float[2] y) { e = Exp(l) y = Clip(a, e) }",
+            "a, xloom_onnx::only_item(e), results.y);"},
+        {13, "g (float a, float l) => (float y) { e = Exp(l) y = Clip(a, e) }",
+            "results.y = xloom_onnx::clip(a, xloom_onnx::exp(l), "},
+        {13,
+            "g (float[2] a, float h) => (float[2] y) { c = Constant<value = float[1] {2}>() y = Clip(a, c, "
+            "h) }",
+            "return xloom_onnx::clip(a_i, 2.0F, h_i);"},
+        {13, "g (float[1] l) => (float[1] y) { c = Constant<value = float[1] {2}>() y = Clip(c, l) }",
+            "c, xloom_onnx::only_item(l), results.y);"},
         {19, "g (float[2] a) => (y) { y = Cast<to = 17, saturate = 0>(a) }",
             "xloom_onnx::cast<xloom::float8_e4m3fn>({.saturate = false})(a_i)"},
         {24,
@@ -142,7 +157,44 @@ TEST_CASE("expressions of items: operands, constants, attributes of each version
             "xloom_onnx::with_trailing_axes(e, 1)"},
         {6, "g (float[2, 3] a, float[3] b) => (float[2, 3] y) { e = Exp(b) y = Mul<broadcast = 1>(a, e) }",
             "a, e, results.y);"},
+        {6, "g (float[2, 3] a, float[1] b) => (float[2, 3] y) { y = Add<broadcast = 1>(a, b) }",
+            "a, xloom_onnx::only_item(b), results.y);"},
+        {6, "g (float a, float[1] b) => (float y) { y = Add<broadcast = 1>(a, b) }",
+            "results.y = a + xloom_onnx::only_item(b);"},
+        {6, "g (float a, float[N] b) => (float y) { y = Add<broadcast = 1>(a, b) }",
+            "results.y = a + xloom_onnx::only_item(b);"},
+        {6, "g (float[2] a, float[2] b) => (float[2] y) { e = Exp(b) y = Add(a, e) }",
+            "return a_i + xloom_onnx::exp(b_i);"},
+        {6, "g (float[N] a, float[N] b) => (float[N] y) { e = Exp(b) y = Add(a, e) }",
+            "return a_i + xloom_onnx::exp(b_i);"},
+        {6,
+            "g (float[N] a) => (float[N] y) { c = Constant<value = float[1] {2}>() y = Add<broadcast = 1>(a, "
+            "c) }",
+            "return a_i + 2.0F;"},
+        // A run compares shapes that only it knows.
+        {6, "g (float[N, 3] a, float[3] b) => (float[N, 3] y) { y = Add<broadcast = 1>(a, b) }",
+            "a, xloom_onnx::aligned_with(a, b, true, -1), results.y);"},
+        {6, "g (float[N, 3] a, float[M] b) => (bool[N, 3] y) { y = Less<broadcast = 1, axis = 0>(a, b) }",
+            "a, xloom_onnx::aligned_with(a, b, true, 0), results.y);"},
+        {6, "g (float[N] a, float[M] b) => (float[N] y) { e = Exp(a) f = Exp(b) y = Add(e, f) }",
+            "e, xloom_onnx::aligned_with(e, f, false, -1), results.y);"},
+        {6, "g (float[N] a) => (float[N] y) { c = Constant<value = float[1] {2}>() y = Add(a, c) }",
+            "a, xloom_onnx::aligned_with(a, c, false, -1), results.y);"},
     });
+    auto const legacy = [](std::string const& operands, std::string const& node) {
+        return refusal_of("g (" + operands + ") => (y) { y = " + node + "(a, b) }", 6);
+    };
+    CHECK(legacy("float[2, 3] a, float[3] b", "Add") ==
+          "Add: the shapes [2, 3] and [3] differ, without broadcast = 1");
+    CHECK(legacy("float[N, 3] a, float[M] b", "Sub") ==
+          "Sub: the shapes [N, 3] and [M] differ, without broadcast = 1");
+    CHECK(legacy("float a, float[M] b", "Sub") == "Sub: the shapes [] and [M] differ, without broadcast = 1");
+    CHECK(legacy("float[2, 3] a, float[1, 3] b", "Mul")
+              .ends_with("the shapes [2, 3] and [1, 3] differ, without broadcast = 1"));
+    CHECK(legacy("float[1, 3] a, float[2, 3] b", "Pow<broadcast = 1>")
+              .ends_with("the shape [2, 3] cannot be broadcast to [1, 3]"));
+    CHECK(legacy("float[2, 3] a, float[3] b", "Div<broadcast = 1, axis = 2>")
+              .ends_with("from axis 2 on, the shape [2, 3] has no room for [3]"));
     CHECK(refusal_of("g (float[2] a) => (y) { y = Cast<to = 24, round_mode = \"odd\">(a) }", 24) ==
           "Cast: round_mode is up, down or nearest, but is 'odd'");
     for (char const* const type : {"float", "double", "float16", "bfloat16"})

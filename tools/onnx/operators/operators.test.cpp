@@ -17,6 +17,7 @@
 #include <xloom_onnx/model/check_input.hpp>
 #include <xloom_onnx/model/growing_stack.hpp>
 #include <xloom_onnx/model/reshaped.hpp>
+#include <xloom_onnx/model/trailing_axes.hpp>
 #include <xloom_onnx/model/trip_count.hpp>
 #include <xloom_onnx/operators.hpp>
 
@@ -560,6 +561,33 @@ TEST_CASE("inputs have the declared dimensions, loops as many iterations as M sa
     CHECK(ops::trip_count(0) == 0);
     CHECK(ops::trip_count(-3) == 0);
     CHECK(ops::trip_count(3, false) == 0);
+}
+
+TEST_CASE("before opset 7 the second operand is broadcast to the first one's shape, as attributes say")
+{
+    xt::xtensor<float, 2> const a({2, 3}, 1.0f);
+    auto const dims = [&](xloom::shape const& b, bool broadcast, std::int64_t axis = -1) {
+        return ops::aligned_shape({2, 3}, b, broadcast, axis);
+    };
+    CHECK(dims({2, 3}, false) == xloom::shape{2, 3});
+    CHECK(dims({3}, true) == xloom::shape{3});
+    CHECK(dims({2}, true, 0) == xloom::shape{2, 1});
+    CHECK(dims({1, 1, 1}, true) == xloom::shape{});
+    CHECK_THROWS_WITH_AS(dims({3}, false),
+        "xloom_onnx: the shapes [2, 3] and [3] differ, without broadcast = 1", xloom::shape_error);
+    CHECK_THROWS_WITH_AS(dims({3}, true, 2),
+        "xloom_onnx: from axis 2 on, the shape [2, 3] has no room for [3]", xloom::shape_error);
+    CHECK_THROWS_WITH_AS(ops::aligned_shape({1, 3}, {2, 3}, true, -1),
+        "xloom_onnx: the shape [2, 3] cannot be broadcast to [1, 3]", xloom::shape_error);
+    xt::xtensor<float, 1> const b{10, 20};
+    xt::xtensor<float, 2> y;
+    ops::map_into(ops::add, a, ops::aligned_with(a, b, true, 0), y);
+    CHECK(y == xt::xtensor<float, 2>{{11, 11, 11}, {21, 21, 21}});
+    ops::map_into(ops::add, a, ops::aligned_with(a, xt::xtensor<float, 3>{{{5}}}, true, -1), y);
+    CHECK(y == xt::xtensor<float, 2>{{6, 6, 6}, {6, 6, 6}});
+    ops::map_into(ops::add, a, ops::aligned_with(a, 5.0f, true, -1), y);
+    CHECK(y(1, 2) == 6);
+    CHECK_THROWS_AS(ops::aligned_with(a, b, false, -1), xloom::shape_error);
 }
 
 TEST_CASE("ReverseSequence keeps what is behind a length; Split and Concat refuse what does not fit")

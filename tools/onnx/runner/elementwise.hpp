@@ -4,6 +4,7 @@
 #include <optional>
 
 #include <xloom_onnx/elementwise.hpp>
+#include <xloom_onnx/model/trailing_axes.hpp>
 
 #include "graph.hpp"
 #include "moves.hpp"
@@ -46,27 +47,11 @@ tensor map_input(call const& c, F const& f)
 /// `broadcast` and `axis` give it; `axis` is the axis of A that B's first axis is aligned with.
 inline tensor second_operand(call const& c)
 {
-    tensor const& a = c.tensor_at(0);
     tensor const& b = c.tensor_at(1);
-    if (c.opset() >= 7 || a.shape() == b.shape())
+    if (c.opset() >= 7)
         return b;
-    if (c.integer("broadcast", 0) == 0)
-        throw runner_error(
-            fmt::format("the shapes {} and {} differ, without broadcast = 1", a.shape(), b.shape()));
-    if (b.size() == 1)
-        return b.reshaped({});
-    xloom::shape dims = b.shape();
-    if (std::int64_t const axis = c.integer("axis", -1); axis >= 0) {
-        std::size_t const rank = a.shape().size();
-        if (static_cast<std::size_t>(axis) + dims.size() > rank)
-            throw runner_error(
-                fmt::format("from axis {} on, the shape {} has no room for {}", axis, a.shape(), b.shape()));
-        while (static_cast<std::size_t>(axis) + dims.size() < rank)
-            dims.push_back(1);
-    }
-    if (xloom_onnx::broadcast_shape(a.shape(), dims) != a.shape())
-        throw runner_error(fmt::format("the shape {} cannot be broadcast to {}", b.shape(), a.shape()));
-    return b.reshaped(dims);
+    return b.reshaped(xloom_onnx::aligned_shape(
+        c.tensor_at(0).shape(), b.shape(), c.integer("broadcast", 0) != 0, c.integer("axis", -1)));
 }
 
 /// Returns f applied to each pair of items of a binary operator's inputs, after broadcasting; all have type
