@@ -37,8 +37,8 @@ bool all_begin_with(type_names const& types, std::initializer_list<std::string_v
 }
 
 /// Checks an input that may have these types. A newer version than the schema's may have more of them: but no
-/// other kind, and only integers where all are integers.
-void check_allowed(node const& at, variable const& input, type_names const& allowed)
+/// other kind, and, if the schema is the opset's own, only integers where all are integers.
+void check_allowed(node const& at, variable const& input, type_names const& allowed, bool is_own = true)
 {
     bool const is_tensor = input.type.is_tensor();
     if (input.type.is_untyped())
@@ -47,7 +47,8 @@ void check_allowed(node const& at, variable const& input, type_names const& allo
         fail(at, input, "a tensor");
     if (input.type.kind() != xloom::type_kind::sequence && all_begin_with(allowed, {"seq("}))
         fail(at, input, "a sequence");
-    bool const is_complete = allowed.size() == 1 || all_begin_with(allowed, {"tensor(int", "tensor(uint"});
+    bool const is_complete =
+        is_own && (allowed.size() == 1 || all_begin_with(allowed, {"tensor(int", "tensor(uint"}));
     std::string const own = fmt::format("tensor({})", name_of(input.type.element()));
     if (is_tensor && is_complete && std::ranges::find(allowed, own) == allowed.end())
         fail(at, input, fmt::format("{}", fmt::join(allowed, " or ")));
@@ -74,8 +75,9 @@ private:
     std::map<std::string, variable const*> first_{};
 };
 
-/// Checks the inputs of an operator of ONNX by its schema. A newer version than the schema's may have more.
-void check_inputs(node const& at, onnx::OpSchema const& schema)
+/// Checks the inputs of an operator of ONNX by its schema. A newer version than the schema's may have more,
+/// and other element types.
+void check_inputs(node const& at, onnx::OpSchema const& schema, bool is_own)
 {
     bindings types(at);
     auto const& formals = schema.inputs();
@@ -89,21 +91,27 @@ void check_inputs(node const& at, onnx::OpSchema const& schema)
         for (std::string const* const type : formal.GetTypes())
             allowed.push_back(*type);
         std::ranges::sort(allowed);
-        check_allowed(at, at.input(i), allowed);
-        types.bind(formal.GetTypeStr(), at.input(i));
+        check_allowed(at, at.input(i), allowed, is_own);
+        if (is_own)
+            types.bind(formal.GetTypeStr(), at.input(i));
     }
 }
 
-/// Checks the element types of an operator on tensors: the runner, which has the same functions, tries one
-/// item each.
-void check_items(node const& at)
+/// What a run of one item of each input tells of their element types.
+struct trial {
+    bool runs = false;
+    std::string impossible{}; ///< why it never does; empty: it may
+};
+
+/// Tries the element types of an operator on tensors with the runner, which has the same functions.
+trial try_items(node const& at)
 {
     std::deque<runner::value> items;
     std::vector<runner::value const*> arguments;
     for (variable const* const input : at.inputs) {
         if (input != nullptr &&
             (!input->type.is_tensor() || input->type.element() == element_type::undefined))
-            return;
+            return {};
         arguments.push_back(nullptr);
         if (input != nullptr) {
             xloom::shape const dims(input->type.shape().rank(), 1);
@@ -112,11 +120,19 @@ void check_items(node const& at)
     }
     try {
         at.step->what->run(runner::call(at.view(), arguments, {}));
+        return {.runs = true};
     } catch (runner::impossible_type const& error) {
-        throw runner::runner_error(runner::describe(*at.step->node) + ": " + error.what());
+        return {.impossible = error.what()};
     } catch (std::exception const&) {
-        // One item may be too few, or an index out of range: a run tells.
+        return {}; // One item may be too few, or an index out of range: a run tells.
     }
+}
+
+/// True if the installed ONNX has the operators of a node's opset.
+bool is_known_opset(node const& at, onnx::OpSchema const& schema)
+{
+    auto const& versions = onnx::OpSchemaRegistry::DomainToVersionRange::Instance().Map();
+    return at.opset() <= versions.at(schema.domain()).second;
 }
 
 /// Checks the inputs of a recurrent operator, all of which but the lengths are of one type.
@@ -143,12 +159,13 @@ void check_types(block const& of)
         onnx::OpSchema const* const schema =
             onnx::OpSchemaRegistry::Schema(proto.op_type(), static_cast<int>(each.opset()),
                 proto.domain() == runner::own_domain ? "" : runner::plain_domain(proto.domain()));
+        trial const tried = each.bodies.empty() ? try_items(each) : trial();
         if (each.name == "com.microsoft.AttnLSTM" || each.name == "xloom.QuantizedLSTM")
             check_recurrent(each);
         else if (schema != nullptr)
-            check_inputs(each, *schema);
-        if (each.bodies.empty())
-            check_items(each);
+            check_inputs(each, *schema, is_known_opset(each, *schema) || !tried.runs);
+        if (!tried.impossible.empty())
+            throw runner::runner_error(runner::describe(proto) + ": " + tried.impossible);
         for (auto const& [attribute, body] : each.bodies) {
             if (each.name == "Loop" && !body->outputs.empty() &&
                 body->outputs[0]->type.element() != element_type::bool_)

@@ -146,6 +146,51 @@ TEST_CASE("operators without an input that they require are refused")
     }
 }
 
+TEST_CASE("element types of opsets that are newer than the installed schemas are the functions' own")
+{
+    check_code({
+        {19, "g (int8[4] x, float16 s) => (float16[4] y) { y = DequantizeLinear(x, s) }",
+            "dequantize_linear_into"},
+        {21, "g (int16[4] x, float s, int16 z) => (float[4] y) { y = DequantizeLinear(x, s, z) }",
+            "dequantize_linear_into"},
+        {21, "g (float[4] x, float s, uint16 z) => (uint16[4] y) { y = QuantizeLinear(x, s, z) }",
+            "quantize_linear_into"},
+        {23, "g (float[4] x, float16 s, uint8 z) => (uint8[4] y) { y = QuantizeLinear(x, s, z) }",
+            "quantize_linear_into"},
+    });
+    auto const error = [](std::string const& node) {
+        return refusal_of("g (float[4, 2] x, double[4, 2] d, float[2] f, int64[2] i, float[3, 2, 4] X, "
+                          "float[1, 20, 4] W, float[1, 20, 5] R, double[1, 2, 5] h, float one) => (y) "
+                          "{ q = SequenceConstruct(x) y = " +
+                              node + " }",
+            23);
+    };
+    for (char const* const node :
+        {"Slice(x, f, i)", "Slice(x, i, f)", "Gather(x, f)", "CumSum(x, one)", "Add(x, d)", "MatMul(x, d)",
+            "Where(x, x, x)", "Expand(x, f)", "Reshape(x, f)", "LSTM<hidden_size = 5>(X, W, R, , , h)",
+            "GRU<hidden_size = 5>(X, W, R, , f)", "SequenceAt(q, one)", "SequenceInsert(q, x, one)",
+            "Concat<axis = 0>(x, d)", "TopK(x, f)", "Tile(x, f)", "DequantizeLinear(i, one)",
+            "If(one)<then_branch = t () => (float[2] p) { p = Exp(f) }, else_branch = e () => (float[2] q) { "
+            "q = "
+            "Neg(f) }>"}) {
+        CAPTURE(node);
+        CHECK(error(node).starts_with(std::string(node).substr(0, std::string(node).find_first_of("<("))));
+    }
+}
+
+TEST_CASE("element types that Conv and the pools do not take are refused whatever their windows are")
+{
+    auto const error = [](std::string const& node, std::int64_t opset) {
+        return refusal_of("g (int32[1, 1, 9] x, int32[1, 1, 3] w) => (y) { y = " + node + " }", opset);
+    };
+    for (std::string const node :
+        {"Conv<kernel_shape = [3]>(x, w)", "ConvTranspose<kernel_shape = [3]>(x, w)",
+            "MaxPool<kernel_shape = [3]>(x)", "AveragePool<kernel_shape = [3]>(x)"})
+        for (std::int64_t const opset : {11, 22})
+            CHECK(error(node, opset) ==
+                  node.substr(0, node.find('<')) + ": the element type int32 is not possible here");
+}
+
 TEST_CASE("an unknown rank is refused with node, value and remedy")
 {
     onnx::GraphProto reshaped =

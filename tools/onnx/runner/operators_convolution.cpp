@@ -145,9 +145,10 @@ std::vector<value> run_conv(call const& c)
 {
     auto options = Functions::options(c);
     tensor const &x = c.tensor_at(0), &w = c.tensor_at(1);
+    tensor const* const b = c.has(2) ? &c.tensor_at(2) : nullptr;
+    require_conv_types(w, &x, b);
     require_few_axes(Functions::name, x);
     Functions::suit(options, typename Functions::layout(x.shape(), w.shape(), options).outputs());
-    tensor const* const b = c.has(2) ? &c.tensor_at(2) : nullptr;
     return with_packed_weights<Functions>(w, b, options, [&](auto const& layer, auto const&) {
         using T = typename decltype(item_of_layer(layer))::type;
         return convolve<Functions, T>(c, layer);
@@ -220,9 +221,18 @@ xloom::shape spend_pool(xloom::shape const& x, xloom_onnx::pool_options const& o
     return layout.result;
 }
 
+/// Calls f(std::type_identity<T>) for an item type of MaxPool.
+template <class F>
+void with_ordered(element_type type, F&& f)
+{
+    with_type_of<float, double, xloom::float16, xloom::bfloat16, std::int8_t, std::uint8_t>(
+        type, std::forward<F>(f));
+}
+
 std::vector<value> run_max_pool(call const& c)
 {
     tensor const& x = c.tensor_at(0);
+    with_ordered(x.type(), []<class T>(std::type_identity<T>) {}); // no others
     require_few_axes("MaxPool", x);
     if (item_bytes(x.type()) == 1 && c.opset() < 12)
         throw impossible_type(fmt::format("the element type {} begins with opset 12", name_of(x.type())));
@@ -231,14 +241,13 @@ std::vector<value> run_max_pool(call const& c)
     tensor indices;
     if (c.wants_output(1))
         indices = new_tensor(element_type::int64, result.shape());
-    with_type_of<float, double, xloom::float16, xloom::bfloat16, std::int8_t, std::uint8_t>(
-        x.type(), [&]<class T>(std::type_identity<T>) {
-            if (!c.wants_output(1))
-                return run_pool<xloom_onnx::detail::window_max, T>(x, result, options);
-            auto const to = writable_items_of<T>(result);
-            auto const at = writable_items_of<std::int64_t>(indices);
-            xloom_onnx::detail::max_pool_with_indices_into(items_of<T>(x), to, at, options, require_time);
-        });
+    with_ordered(x.type(), [&]<class T>(std::type_identity<T>) {
+        if (!c.wants_output(1))
+            return run_pool<xloom_onnx::detail::window_max, T>(x, result, options);
+        auto const to = writable_items_of<T>(result);
+        auto const at = writable_items_of<std::int64_t>(indices);
+        xloom_onnx::detail::max_pool_with_indices_into(items_of<T>(x), to, at, options, require_time);
+    });
     if (c.wants_output(1))
         return {result, indices};
     return {result};
@@ -247,6 +256,7 @@ std::vector<value> run_max_pool(call const& c)
 std::vector<value> run_average_pool(call const& c)
 {
     tensor const& x = c.tensor_at(0);
+    with_float(x.type(), []<class T>(std::type_identity<T>) {}); // no others
     require_few_axes("AveragePool", x);
     xloom_onnx::pool_options const options = pool_options_of(c);
     tensor result = new_tensor(x.type(), spend_pool(x.shape(), options));
