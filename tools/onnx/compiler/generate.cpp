@@ -104,8 +104,6 @@ private:
 
     static bool is_checked(variable const& input)
     {
-        if (!input.type.is_tensor())
-            return false;
         return std::any_of(input.type.shape().begin(), input.type.shape().end(),
             [](xloom::dim const& d) { return d.has_value(); });
     }

@@ -244,6 +244,18 @@ TEST_CASE("inputs are checked")
 {
     CHECK(has(header_of("g (float[2, N] x) => (float[2, N] y) { y = Tanh(x) }"),
         "xloom_onnx::check_input(\"tested\", \"x\", x, {2, -1});"));
+    // Sequences and optionals, of which all tensors are.
+    onnx::GraphProto graph =
+        runner::graph_of("g (float[3, N] s, float[2] o, int64 i) => (float[3, N] y, bool h) "
+                         "{ y = SequenceAt(s, i) h = OptionalHasElement(o) }");
+    onnx::TypeProto const element = graph.input(0).type(), other = graph.input(1).type();
+    *graph.mutable_input(0)->mutable_type()->mutable_sequence_type()->mutable_elem_type() = element;
+    *graph.mutable_input(1)->mutable_type()->mutable_optional_type()->mutable_elem_type() = other;
+    options chosen;
+    chosen.name = "tested";
+    std::string const held = generate(runner::model_of(graph), chosen).header;
+    CHECK(has(held, "xloom_onnx::check_input(\"tested\", \"s\", s, {3, -1});"));
+    CHECK(has(held, "xloom_onnx::check_input(\"tested\", \"o\", o, {2});"));
 }
 
 TEST_CASE("main() reads the inputs and writes the outputs of .npy files' types")

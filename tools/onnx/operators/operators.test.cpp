@@ -557,6 +557,20 @@ TEST_CASE("inputs have the declared dimensions, loops as many iterations as M sa
     for (ops::integers const& dims : {ops::integers{3, -1}, ops::integers{2, 4}, ops::integers{2}})
         CHECK_THROWS_WITH_AS(ops::check_input("m", "x", x, dims),
             doctest::Contains("m: the input x must have the shape ["), xloom::shape_error);
+    using tensor = xt::xtensor<float, 2>;
+    std::vector<tensor> sequence;
+    ops::check_input("m", "x", sequence, {2, -1});
+    sequence.assign(2, x);
+    ops::check_input("m", "x", sequence, {2, -1});
+    std::optional<std::vector<tensor>> optional;
+    ops::check_input("m", "x", optional, {3, -1});
+    optional = sequence;
+    ops::check_input("m", "x", optional, {2, 3});
+    optional->push_back(tensor({1, 3}, 1.0f));
+    CHECK_THROWS_WITH_AS(ops::check_input("m", "x", *optional, {2, -1}),
+        "m: the input x must have the shape [2, -1], where -1 is any length, but it has [1, 3].",
+        xloom::shape_error);
+    CHECK_THROWS_AS(ops::check_input("m", "x", optional, {2, -1}), xloom::shape_error);
     CHECK(ops::trip_count(3) == 3);
     CHECK(ops::trip_count(0) == 0);
     CHECK(ops::trip_count(-3) == 0);

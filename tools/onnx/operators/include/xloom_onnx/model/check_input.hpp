@@ -2,14 +2,17 @@
 // The check of a model's input.
 
 #include <cstdint>
+#include <optional>
 #include <string_view>
+#include <vector>
 
 #include <xloom_onnx/axes.hpp>
 #include <xloom_onnx/view.hpp>
 
 namespace xloom_onnx {
 
-/// Requires that an input has the dimensions that the model declares, of which -1 are any.
+/// Requires that an input, or each tensor in it, has the dimensions that the model declares, of which -1 are
+/// any.
 ///
 /// Errors    shape_error, which names the model and the input.
 template <operand X>
@@ -21,6 +24,20 @@ void check_input(std::string_view model, std::string_view input, X const& x, int
     if (!agrees)
         xloom::kernels::fail<xloom::shape_error>(model, ": the input ", input, " must have the shape ",
             declared, ", where -1 is any length, but it has ", const_view_of<X>(x).shape(), ".");
+}
+template <class T>
+void check_input(
+    std::string_view model, std::string_view input, std::vector<T> const& x, integers const& declared)
+{
+    for (T const& each : x)
+        check_input(model, input, each, declared);
+}
+template <class T>
+void check_input(
+    std::string_view model, std::string_view input, std::optional<T> const& x, integers const& declared)
+{
+    if (x)
+        check_input(model, input, *x, declared);
 }
 
 } // namespace xloom_onnx
