@@ -53,6 +53,7 @@ TEST_CASE("pools, normalization, PRelu and OneHot are one call")
     std::string const dropout =
         header_of("g (float[2] x, bool t) => (float[2] y, bool[2] m) { y, m = Dropout(x) }");
     CHECK(has(dropout, "xloom_onnx::map_into([](float const&) { return true; }, x, results.m);"));
+    CHECK(has(header_of("g (float[2] x, float r) => (float[2] y) { y = Dropout(x, r) }"), "float /*r*/"));
     CHECK_THROWS_WITH_AS(
         header_of("g (float[2] x, float r, bool t) => (float[2] y) { y = Dropout(x, r, t) }"),
         doctest::Contains("training_mode that is not false is not implemented"), runner_error);

@@ -268,6 +268,8 @@ void program::add_node(block& into, runner::graph& graph, runner::graph::step co
     }
     if (added.name == "CastLike")
         added.inputs[1] = nullptr; // only its type is used, which is the output's
+    if (added.name == "Dropout" && added.has(1))
+        added.inputs[1] = nullptr; // the ratio of training
     char const* const taken = branch_taken(added);
     for (auto const& [attribute, inner] : step.bodies) {
         if (taken != nullptr && attribute != taken)
