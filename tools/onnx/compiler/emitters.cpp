@@ -60,8 +60,8 @@ void emit_nodes(emission& out, block& of)
                 (*found)(out, each);
             else
                 emit_custom(out, each, out.chosen().operators.at(each.name));
-        } catch (runner::not_implemented const&) {
-            throw;
+        } catch (runner::not_implemented const& error) {
+            throw runner::not_implemented(runner::describe(*each.step->node) + ": " + error.what());
         } catch (std::exception const& error) {
             throw runner::runner_error(runner::describe(*each.step->node) + ": " + error.what());
         }

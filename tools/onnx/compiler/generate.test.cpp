@@ -344,7 +344,8 @@ TEST_CASE("attributes of a custom operator, and what it cannot have")
         }
     };
     CHECK(error("class = 1") == "Own: its attribute 'class' is no name in C++: it is a keyword of C++");
-    CHECK(error("t = float {1}") == "its attribute 't' is neither a number nor a text, nor a list of them");
+    CHECK(error("t = float {1}") ==
+          "Own: its attribute 't' is neither a number nor a text, nor a list of them");
     CHECK(error("a = 1", "y, z") == "Own: the type of its output 1 is not declared");
     CHECK(has(header_of("g (float[2] x) => (float[2] y) <float[2] z> { y, z = Own(x) }", chosen),
         "my::own(x, results.y, unused);"));
