@@ -56,7 +56,13 @@ TEST_CASE("pools, normalization, PRelu and OneHot are one call")
     CHECK(has(header_of("g (float[2] x, float r) => (float[2] y) { y = Dropout(x, r) }"), "float /*r*/"));
     CHECK_THROWS_WITH_AS(
         header_of("g (float[2] x, float r, bool t) => (float[2] y) { y = Dropout(x, r, t) }"),
-        doctest::Contains("training_mode that is not false is not implemented"), runner_error);
+        doctest::Contains("Dropout: Dropout with a training_mode that is not false is not implemented"),
+        runner_error);
+    CHECK(refusal_of("g (float[1, 2] x, float[2] s) => (float[1, 2] y) { y = LayerNormalization<stash_type = "
+                     "11>(x, s) }") == "LayerNormalization with stash_type = 11 is not implemented");
+    CHECK(refusal_of("g (float[1, 2] x, float[2] s) => (float[1, 2] y) { y = RMSNormalization<stash_type = "
+                     "16>(x, s) }",
+              23) == "RMSNormalization with stash_type = 16 is not implemented");
     CHECK_THROWS_WITH_AS(header_of("g (float[1, 2] x, float[2] p) => (float[1, 2] y) { y, m, v = "
                                    "BatchNormalization<training_mode = 1>(x, p, p, p, p) }"),
         doctest::Contains("in training (training_mode = 1) is not implemented"), runner_error);
@@ -156,6 +162,11 @@ TEST_CASE("quantization, MatMulInteger and ConvTranspose are one call")
         "xloom_onnx::quantize_linear_into(x, s, std::nullopt, results.y, {.block_size = 2, .saturate = "
         "false, "
         ".precision = xloom::element_type_of<float>});"));
+    for (char const* const number : {"999", "-1", "4294967297"})
+        CHECK(refusal_of("g (float[4] x, float s) => (uint8[4] y) { y = QuantizeLinear<precision = " +
+                             std::string(number) + ">(x, s) }",
+                  23) ==
+              "QuantizeLinear: its precision is " + std::string(number) + ", which is no element type");
     CHECK(
         has(header_of(
                 "g (int8[4] x, float[4] s, int8[4] z) => (float[4] y) { y = DequantizeLinear<axis = 0>(x, s, "

@@ -252,6 +252,10 @@ TEST_CASE("inferred: pools, normalization, OneHot")
     CHECK(error_of("g (float[1, 1] x, float[1] p) => (y) { y = BatchNormalization<training_mode = 1>(x, p, "
                    "p, p, p) }",
               {}) == "BatchNormalization in training (training_mode = 1) is not implemented");
+    CHECK(error_of("g (float[2, 2] x, float[2] s) => (y) { y = LayerNormalization<stash_type = 16>(x, s) }",
+              {}) == "LayerNormalization with stash_type = 16 is not implemented");
+    CHECK(error_of("g (float[2, 2] x, float[2] s) => (y) { y = RMSNormalization<stash_type = 16>(x, s) }", {},
+              23) == "RMSNormalization with stash_type = 16 is not implemented");
 }
 
 TEST_CASE("inferred: xloom's operators, by its infer_*")

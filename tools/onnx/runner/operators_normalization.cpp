@@ -64,6 +64,7 @@ std::vector<value> run_instance_normalization(call const& c)
     })};
 }
 
+/// Refuses another type of the moments, also where no run would.
 void require_stash_type(node_view const& node, char const* name)
 {
     if (std::int64_t const type = node.integer("stash_type", 1); type != 1)
@@ -73,7 +74,6 @@ void require_stash_type(node_view const& node, char const* name)
 std::vector<value> run_layer_normalization(call const& c)
 {
     tensor const& x = c.tensor_at(0);
-    require_stash_type(c, "LayerNormalization");
     xloom_onnx::layer_normalization_options const options{
         .axis = c.integer("axis", -1), .epsilon = c.number("epsilon", 1e-5)};
     tensor result = new_tensor(x.type(), x.shape());
@@ -98,7 +98,6 @@ std::vector<value> run_layer_normalization(call const& c)
 std::vector<value> run_rms_normalization(call const& c)
 {
     tensor const &x = c.tensor_at(0), &scale = c.tensor_at(1);
-    require_stash_type(c, "RMSNormalization");
     tensor result = new_tensor(scale.type(), x.shape());
     with_float(x.type(), [&]<class T>(std::type_identity<T>) {
         with_float(scale.type(), [&]<class R>(std::type_identity<R>) {
@@ -112,11 +111,13 @@ std::vector<value> run_rms_normalization(call const& c)
 
 types rms_normalization_type(typing const& node)
 {
+    require_stash_type(node, "RMSNormalization");
     return {xloom::tensor_type(node.at(1).element(), node.shape_at(0))};
 }
 
 types layer_normalization_type(typing const& node)
 {
+    require_stash_type(node, "LayerNormalization");
     partial_shape dims = node.shape_at(0);
     if (dims.has_rank())
         for (std::size_t a = axis_of(node.integer("axis", -1), dims.rank()); a < dims.rank(); ++a)

@@ -135,6 +135,7 @@ std::vector<value> run_quantize_linear(call const& c)
 
 types quantize_linear_type(typing const& node)
 {
+    static_cast<void>(element_in(node, "precision")); // throws if it is none
     bool const has_zero_point = node.has(2);
     return {xloom::tensor_type(
         quantized_type(node, has_zero_point ? std::optional(node.at(2).element()) : std::nullopt),
