@@ -27,6 +27,12 @@ TEST_CASE("Shape, Trilu and Tile pass what their version has")
             "g (float[2, 3] x) => (float[2, 6] y) { n = Constant<value = float {2}>() "
             "a = Constant<value = float {-1}>() y = Tile(x, n, a) }",
             "tile_into(x, {1, 2}, results.y);"},
+        {5,
+            "g (float16[2, 3] x) => (float16[2, 6] y) { n = Constant<value = float {2}>() a = Constant<value "
+            "= "
+            "float {1}>() n16 = Cast<to = \"FLOAT16\">(n) a16 = Cast<to = \"FLOAT16\">(a) y = Tile(x, n16, "
+            "a16) }",
+            "tile_into(x, {1, 2}, results.y);"},
         {6, "g (float[2, 3] x, int64[2] n) => (float[N, M] y) { y = Tile(x, n) }",
             "tile_into(x, n, results.y);"},
     });

@@ -2,6 +2,7 @@
 
 #include "axis.hpp"
 #include "call.hpp"
+#include "convert.hpp"
 #include "text.hpp"
 
 namespace compiler {
@@ -60,7 +61,7 @@ void tile(emission& out, node& each)
     auto const single = [](variable const& v) -> std::optional<std::int64_t> {
         if (v.tensor() == nullptr || v.tensor()->size() != 1)
             return std::nullopt;
-        return std::stoll(item_literal(*v.tensor(), 0));
+        return runner::convert(*v.tensor(), element_type::int64).items<std::int64_t>()[0];
     };
     auto const count = single(each.input(1)), axis = single(each.input(2));
     std::size_t const rank = each.input(0).type.shape().rank();
