@@ -29,13 +29,13 @@ std::string value_of(onnx::AttributeProto const& attribute)
     case proto::FLOAT:
         return number_literal(static_cast<double>(attribute.f()));
     case proto::STRING:
-        return string_literal(attribute.s());
+        return text_expression(attribute.s());
     case proto::INTS:
         return list(attribute.ints(), number_literal<std::int64_t>);
     case proto::FLOATS:
         return list(attribute.floats(), [](float x) { return number_literal(static_cast<double>(x)); });
     case proto::STRINGS:
-        return list(attribute.strings(), [](std::string const& x) { return string_literal(x); });
+        return list(attribute.strings(), [](std::string const& x) { return text_expression(x); });
     default:
         throw runner::not_implemented("its attribute " + in_quotes(attribute.name()) +
                                       " is neither a number nor a text, nor a list of them");

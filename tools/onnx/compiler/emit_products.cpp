@@ -121,7 +121,7 @@ void einsum(emission& out, node& each)
     for (variable* const input : each.inputs)
         operands.push_back(out.operand(*input));
     call(out, each, "einsum", "einsum_into")
-        .text(string_literal(each.view().text("equation", "")))
+        .text(text_expression(each.view().text("equation", "")))
         .text(fmt::format("std::forward_as_tuple({})", fmt::join(operands, ", "))) // also of literals
         .output()
         .text(out.workspace())

@@ -47,7 +47,7 @@ std::string options_of(node const& each)
     if (view.has_attribute("activations")) {
         std::vector<std::string> names;
         for (std::string const& name : view.texts("activations"))
-            names.push_back(string_literal(name));
+            names.push_back(text_expression(name));
         given.push_back(fmt::format(".activations = {{{}}}", fmt::join(names, ", ")));
     }
     for (char const* const name : {"activation_alpha", "activation_beta"})

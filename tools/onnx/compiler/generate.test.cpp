@@ -282,6 +282,10 @@ TEST_CASE("main() reads the inputs and writes the outputs of .npy files' types")
     nested.mutable_output(0)->set_name("a/y");
     CHECK(has(main_of(generate(runner::model_of(nested), chosen), chosen, "tested.hpp"),
         "files.output(\"a/y\", \"a_y.npy\", results.a_y);"));
+    nested.mutable_node(0)->set_output(0, std::string("a\0y", 3));
+    nested.mutable_output(0)->set_name(std::string("a\0y", 3));
+    CHECK(has(main_of(generate(runner::model_of(nested), chosen), chosen, "tested.hpp"),
+        "files.output(std::string(\"a\\000y\", 3), \"a_y.npy\", results.a_y);"));
     CHECK_THROWS_WITH_AS(made("g (bfloat16[2] x) => (bfloat16[2] y) { y = Neg(x) }"),
         doctest::Contains("the input 'x': .npy files have no xt::xtensor<xloom::bfloat16, 1>"), runner_error);
     onnx::GraphProto graph =
@@ -347,6 +351,12 @@ TEST_CASE("attributes of a custom operator, and what it cannot have")
     CHECK(error("t = float {1}") ==
           "Own: its attribute 't' is neither a number nor a text, nor a list of them");
     CHECK(error("a = 1", "y, z") == "Own: the type of its output 1 is not declared");
+    onnx::GraphProto texts =
+        runner::graph_of("g (float[2] x) => (float[2] y) { y = Own<m = \"\", n = [\"t\"]>(x) }");
+    texts.mutable_node(0)->mutable_attribute(0)->set_s(std::string("a\0b", 3));
+    texts.mutable_node(0)->mutable_attribute(1)->set_strings(0, std::string("\0", 1));
+    CHECK(has(generate(runner::model_of(texts), chosen).header,
+        "{.m = std::string(\"a\\000b\", 3), .n = {std::string(\"\\000\", 1)}}"));
     CHECK(has(header_of("g (float[2] x) => (float[2] y) <float[2] z> { y, z = Own(x) }", chosen),
         "my::own(x, results.y, unused);"));
 }

@@ -35,20 +35,21 @@ std::string main_of(generated const& model, options const& chosen, std::string c
     std::string outputs;
     for (auto const& each : model.inputs) {
         require_npy("input", each);
-        names.push_back(string_literal(each.onnx_name));
+        names.push_back(text_expression(each.onnx_name));
         arguments.push_back(fmt::format("files.template input<{}>({})", each.type, names.back()));
     }
     std::set<std::string> files;
     for (auto const& each : model.outputs) {
         require_npy("output", each);
         std::string file = each.onnx_name + ".npy";
-        std::replace(file.begin(), file.end(), '/', '_');
+        std::replace_if(
+            file.begin(), file.end(), [](char c) { return c == '/' || c == '\0'; }, '_');
         if (!files.insert(file).second)
             throw runner::not_implemented(
                 "--main is not implemented for two outputs in one file of --output, " +
                 runner::in_quotes(file));
-        outputs += fmt::format("        files.output({}, {}, results.{});\n", string_literal(each.onnx_name),
-            string_literal(file), each.name);
+        outputs += fmt::format("        files.output({}, {}, results.{});\n", text_expression(each.onnx_name),
+            text_expression(file), each.name);
     }
     std::string weights;
     if (!model.weights.empty()) {

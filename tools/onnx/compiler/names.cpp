@@ -206,4 +206,12 @@ std::string string_literal(std::string_view text)
     return result + '"';
 }
 
+std::string text_expression(std::string_view text)
+{
+    std::string const literal = string_literal(text);
+    return text.find('\0') == std::string_view::npos
+               ? literal
+               : fmt::format("std::string({}, {})", literal, text.size());
+}
+
 } // namespace compiler

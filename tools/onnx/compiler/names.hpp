@@ -54,4 +54,7 @@ std::string comment_text(std::string_view name);
 /// Returns a string literal, quotes included, of the same bytes; of ASCII, without trigraphs.
 std::string string_literal(std::string_view text);
 
+/// Returns the expression of a text: a literal, or a std::string if null characters would end that.
+std::string text_expression(std::string_view text);
+
 } // namespace compiler
