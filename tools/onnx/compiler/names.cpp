@@ -145,6 +145,9 @@ std::string why_no_namespace(std::string_view text)
     for (std::string_view const used : {"std", "xt", "xloom", "xloom_onnx"})
         if (parts.find(fmt::format("::{}::", used)) != std::string::npos)
             return fmt::format("has {}, a namespace that the generated code uses", used);
+    std::string_view const outermost = text.substr(0, text.find("::"));
+    if (is_function(outermost) || is_global(outermost))
+        return fmt::format("begins with {}, a function or type of C or POSIX", outermost);
     return "";
 }
 

@@ -25,7 +25,8 @@ std::string why_no_identifier(std::string_view text);
 /// Returns the same for identifiers with :: between them.
 std::string why_no_qualified_name(std::string_view text);
 
-/// Returns why a text cannot be the namespace of a generated class: its parts hide those that the code uses.
+/// Returns why a text cannot be the namespace of a generated class: its parts hide those that the code uses,
+/// or the global namespace has its name already.
 std::string why_no_namespace(std::string_view text);
 
 /// Returns the name of the class for a file, whole. Files whose names differ in letters or digits get

@@ -57,6 +57,11 @@ TEST_CASE("any identifier is one, and a reason is given for what is none")
         for (std::string const& name : {used, "my::" + used, used + "::my"})
             CHECK(compiler::why_no_namespace(name) ==
                   "has " + used + ", a namespace that the generated code uses");
+    for (std::string const taken : {"time", "log", "index", "signal", "time_t"})
+        for (std::string const& name : {taken, taken + "::my"})
+            CHECK(compiler::why_no_namespace(name) ==
+                  "begins with " + taken + ", a function or type of C or POSIX");
+    CHECK(compiler::why_no_namespace("my::time") == "");
     for (char const* const function : {"time", "log", "index", "y1", "main"}) {
         CHECK(compiler::why_no_class_name(function) == "is a function of C or POSIX, which hides a class");
         CHECK(compiler::class_name_of(function) == std::string(function) + "_");
