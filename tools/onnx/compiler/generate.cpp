@@ -249,7 +249,7 @@ private:
         for (variable const* const input : code_.main().inputs)
             arguments += (arguments.empty() ? "" : ", ") + input->code;
         text += fmt::format("///\n/// Example  {} model{}; auto const results = model({}); // results.{}\n",
-            chosen_.name, chosen_.weights == weights_place::file ? "(path_of_weights)" : "", arguments,
+            chosen_.name, out_.weights().bytes().empty() ? "" : "(path_of_weights)", arguments,
             fmt::join(outputs_, ", results."));
         if (!out_.memory().empty())
             text += "///\n/// An object keeps the memory of its calls: use one in each thread.\n";

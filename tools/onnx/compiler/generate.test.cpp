@@ -224,7 +224,12 @@ TEST_CASE("a header says how its class is called")
         "/// Example  tested model; auto const results = model(x, z); // results.y, results.u\n"));
     options chosen;
     chosen.weights = weights_place::file;
-    CHECK(has(header_of(graph, chosen), "/// Example  tested model(path_of_weights); auto const results"));
+    CHECK(has(header_of(graph, chosen), "/// Example  tested model; auto const results")); // no weights
+    CHECK(has(
+        header_of("g (float[20] x) => (float[20] y) { w = Constant<value = float[20] {1, 2, 3, 4, 5, 6, 7, "
+                  "8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20}>() y = Add(x, w) }",
+            chosen),
+        "/// Example  tested model(path_of_weights); auto const results"));
 }
 
 TEST_CASE("declared dimensions that do not hold are a warning, except in a branch that cannot run")

@@ -130,6 +130,8 @@ command_line read_command_line(int argc, char const* const* argv)
         .main = given["main"].as<std::string>()};
     if (!parsed.main.empty() && parsed.output.empty())
         throw runner::runner_error("--main includes the header, so it needs --output");
+    if (given["weights"].as<std::string>() == "file" && parsed.output.empty())
+        throw runner::runner_error("--weights file writes beside the header, so it needs --output");
     if (!parsed.main.empty())
         parsed.included = header_name_of("output", fs::path(parsed.output).filename().string());
     parsed.chosen = code_options_of(given, parsed.model);
@@ -160,7 +162,7 @@ int run(command_line const& parsed)
         return 0;
     }
     write_file(parsed.output, made.header);
-    if (!made.weights.empty())
+    if (parsed.chosen.weights == compiler::weights_place::file) // also without weights: a build may expect it
         write_file(weights_path_of(parsed.output), made.weights);
     if (!program.empty())
         write_file(parsed.main, program);

@@ -119,6 +119,10 @@ TEST_CASE_FIXTURE(fixture, "a header, its weights and a program are files where 
     CHECK_FALSE(std::filesystem::exists(program / "embedded.bin"));
     CHECK(program.complaint({model, "-o", program / "nowhere/made.hpp"}) ==
           "the file " + (program / "nowhere/made.hpp") + " cannot be written");
+    CHECK(program.complaint({large, "--weights", "file"}) ==
+          "--weights file writes beside the header, so it needs --output");
+    CHECK(header({model, "-o", path, "--weights", "file"}) == ""); // without weights, which a build expects
+    CHECK(std::filesystem::file_size(program / "made.bin") == 0);
     CHECK(program.complaint({model, "--main", main}) == "--main includes the header, so it needs --output");
 }
 
