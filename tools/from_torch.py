@@ -20,7 +20,8 @@ GATES = {"LSTM": (0, 3, 1, 2), "GRU": (1, 0, 2), "RNN": (0,)}  # the blocks of P
 
 def to_onnx(state_dict, prefix="", nonlinearity="tanh", batch_first=False):
     """The file's dictionary for the parameters whose names begin with the prefix. Of a state_dict it uses items() and the tensors' tolist().
-    A ValueError: no recurrent module has the prefix, a parameter of it is no plain tensor, as with weight_norm, or an unknown nonlinearity."""
+    A ValueError: no recurrent module has the prefix, a parameter of it is no plain tensor, as with weight_norm, or is missing, or an unknown
+    nonlinearity."""
     if nonlinearity not in ("tanh", "relu"):
         raise ValueError(f"nonlinearity must be 'tanh' or 'relu', but it is {nonlinearity!r}")
     own = {name[len(prefix) :]: value for name, value in state_dict.items() if name.startswith(prefix)}

@@ -790,6 +790,13 @@ inline void prefetch_behind(T const* item, std::ptrdiff_t stride, std::size_t co
     prefetch_to_read<Locality>(reinterpret_cast<void const*>(reinterpret_cast<std::uintptr_t>(item) + bytes));
 }
 
+/// Returns a number that is not negative, or the largest std::size_t if it is larger.
+constexpr std::size_t saturated_size(std::int64_t number) noexcept
+{
+    return std::in_range<std::size_t>(number) ? static_cast<std::size_t>(number)
+                                              : (std::numeric_limits<std::size_t>::max)();
+}
+
 /// Returns a + b, or the largest std::size_t if the sum is larger.
 constexpr std::size_t saturated_sum(std::size_t a, std::size_t b) noexcept
 {
@@ -4081,9 +4088,7 @@ namespace xloom::inline XLOOM_ABI::detail {
 class output_capacity {
 public:
     output_capacity(std::int64_t limit, std::int64_t certain)
-        : limit_(static_cast<std::size_t>(std::min<std::uint64_t>(
-              static_cast<std::uint64_t>(limit), (std::numeric_limits<std::size_t>::max)()))),
-          is_certain_(certain == limit)
+        : limit_(saturated_size(limit)), is_certain_(certain == limit)
     {}
 
     std::size_t size() const { return size_; }
@@ -18423,9 +18428,9 @@ namespace xloom::inline XLOOM_ABI {
 ///               scale for each output of each matrix (a row of ONNX's W and R), max|w| / 127. A sum of
 ///               products with the integers, which the scale then multiplies, may overflow where the result
 ///               does not, if the magnitudes of the inputs have a sum above 2.6e36
-/// dynamic_int8  int8, and each product rounds the vectors that it takes (dynamic quantization): each 1024
-///               numbers x to integers from -127 to 127, with the scale max|x| / 127. They are zeros if
-///               max|x| < 2^-100; if one is not finite, the outputs are NaN
+/// dynamic_int8  weights as int8, and each product rounds the vectors that it takes (dynamic quantization):
+///               each 1024 numbers x to integers from -127 to 127, with the scale max|x| / 127, so that sums
+///               are exact. They are zeros if max|x| < 2^-100; if one is not finite, the outputs are NaN
 /// dynamic_bfloat16  bfloat16, and each product rounds the vectors that it takes to bfloat16, too, to
 ///               nearest, ties to even; sums are of floats
 /// block_sparse  full, without the blocks of 8 outputs and 4 inputs that are zeros; all of a matrix of which
@@ -19394,6 +19399,8 @@ void scale_columns(strided_matrix<Item> from, std::size_t depth, std::size_t col
     auto const larger = [&](float largest, std::size_t k, std::size_t j) {
         return (std::max)(largest, std::abs(static_cast<float>(*from.at(k, j))));
     };
+    if (columns == 0)
+        return; // however long they are
     std::fill_n(scales, columns, 0.0f);
     if (from.column_stride == 1) {
         for (std::size_t k = 0; k < depth; ++k)
@@ -29127,7 +29134,10 @@ template <class T>
 class attention_tokens {
 public:
     attention_tokens(std::size_t keys, std::size_t queries, std::size_t capacity, arena<T>& memory)
-        : width_(whole_batches<T>(keys)), queries_(queries), numbers_(memory.take(capacity, stride()))
+        : width_(whole_batches<T>(keys)),
+          queries_(queries),
+          stride_(stride_of(width_, queries)),
+          numbers_(memory.take(capacity, stride_))
     {}
 
     std::size_t width() const { return width_; }
@@ -29135,7 +29145,7 @@ public:
     /// Returns token i of the block.
     attention_token<T> operator[](std::size_t i) const
     {
-        T* const key = numbers_ + i * stride();
+        T* const key = numbers_ + i * stride_;
         T* const products = key + (3 + queries_) * width_;
         return {key, key + width_, key + 2 * width_, key + 3 * width_, products, products[queries_]};
     }
@@ -29175,11 +29185,11 @@ public:
 private:
     static constexpr std::size_t step = batch_size<T>;
 
-    std::size_t stride() const
+    static std::size_t stride_of(std::size_t width, std::size_t queries)
     {
         using xloom::detail::saturated_product, xloom::detail::saturated_sum;
         return saturated_sum(
-            saturated_product(saturated_sum(3, queries_), width_), whole_batches<T>(queries_ + 1));
+            saturated_product(saturated_sum(3, queries), width), whole_batches<T>(queries + 1));
     }
 
     template <class Item>
@@ -29209,7 +29219,7 @@ private:
         return sum_of<T>(sum);
     }
 
-    std::size_t width_, queries_;
+    std::size_t width_, queries_, stride_;
     T* numbers_;
 };
 
@@ -34856,7 +34866,7 @@ void start_loop(std::string_view op, loop_record<State>& record, States const& s
                                "checkpoint::online or checkpoint::all.");
     auto const initial_shapes = detail::shapes_if_tensors(op, "states", states);
     record.initial_shapes.assign(initial_shapes.begin(), initial_shapes.end());
-    record.states.start(op, static_cast<std::size_t>((std::max)(limit, std::int64_t{0})), /*is_exact*/ false);
+    record.states.start(op, saturated_size((std::max)(limit, std::int64_t{0})), /*is_exact*/ false);
 }
 
 /// Checks the cotangents of a loop's results.

@@ -156,8 +156,12 @@ TEST_CASE("recurrent limits: a packed_matrix without items costs no time for its
         refuse("xloom: the buffers of an operator must fit in memory, but its sizes need more bytes than "
                "std::ptrdiff_t can count. Choose smaller sizes.",
             [&] { packed_matrix<float>(wide, {}, storage); });
-    for (weight_storage const storage : weight_storages)
+    floats row_major = high;
+    row_major.layout.strides = {0, 1};
+    for (weight_storage const storage : weight_storages) {
         CHECK(packed_matrix<float>(high, {}, storage).columns() == 0);
+        CHECK(packed_matrix<float>(row_major, {}, storage).columns() == 0);
+    }
 }
 
 } // namespace errors_recurrent_limits_test

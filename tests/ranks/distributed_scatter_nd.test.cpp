@@ -177,9 +177,9 @@ TEST_CASE("several threads of a rank")
 // The number of bytes of an update wraps to 0.
 TEST_CASE("no rows, of a hostile length")
 {
-    std::size_t const length = (std::numeric_limits<std::size_t>::max)() / sizeof(double);
+    std::size_t const length = (std::numeric_limits<std::size_t>::max)() / sizeof(std::ptrdiff_t);
     CHECK(on_ranks([&](auto const& ranks) {
-        auto data = xt::xtensor<double, 2>::from_shape({0, length});
+        auto data = xt::xtensor<std::ptrdiff_t, 2>::from_shape({0, length});
         auto const indices = xt::xtensor<std::int64_t, 2>::from_shape({0, 1});
         distributed_scatter_nd_into(data, indices, data, distributed_axis(ranks, 0));
         return data.size() == 0;

@@ -10,8 +10,10 @@
 #include <tuple>
 #include <type_traits>
 
+#include <xloom/detail/check/shapes.hpp>
 #include <xloom/detail/core/aligned_vector.hpp>
 #include <xloom/detail/core/ceil.hpp>
+#include <xloom/detail/core/compiler.hpp>
 #include <xloom/detail/core/distributed_axis.hpp>
 #include <xloom/detail/core/policy.hpp>
 #include <xloom/detail/indexed/indexed_operands.hpp>

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <utility>
 
 #include <xloom/detail/core/abi.hpp>
 
@@ -77,6 +78,13 @@ inline void prefetch_behind(T const* item, std::ptrdiff_t stride, std::size_t co
 {
     auto const bytes = static_cast<std::uintptr_t>(stride) * (count * sizeof(T));
     prefetch_to_read<Locality>(reinterpret_cast<void const*>(reinterpret_cast<std::uintptr_t>(item) + bytes));
+}
+
+/// Returns a number that is not negative, or the largest std::size_t if it is larger.
+constexpr std::size_t saturated_size(std::int64_t number) noexcept
+{
+    return std::in_range<std::size_t>(number) ? static_cast<std::size_t>(number)
+                                              : (std::numeric_limits<std::size_t>::max)();
 }
 
 /// Returns a + b, or the largest std::size_t if the sum is larger.

@@ -20,9 +20,9 @@ namespace xloom::inline XLOOM_ABI {
 ///               scale for each output of each matrix (a row of ONNX's W and R), max|w| / 127. A sum of
 ///               products with the integers, which the scale then multiplies, may overflow where the result
 ///               does not, if the magnitudes of the inputs have a sum above 2.6e36
-/// dynamic_int8  int8, and each product rounds the vectors that it takes (dynamic quantization): each 1024
-///               numbers x to integers from -127 to 127, with the scale max|x| / 127. They are zeros if
-///               max|x| < 2^-100; if one is not finite, the outputs are NaN
+/// dynamic_int8  weights as int8, and each product rounds the vectors that it takes (dynamic quantization):
+///               each 1024 numbers x to integers from -127 to 127, with the scale max|x| / 127, so that sums
+///               are exact. They are zeros if max|x| < 2^-100; if one is not finite, the outputs are NaN
 /// dynamic_bfloat16  bfloat16, and each product rounds the vectors that it takes to bfloat16, too, to
 ///               nearest, ties to even; sums are of floats
 /// block_sparse  full, without the blocks of 8 outputs and 4 inputs that are zeros; all of a matrix of which

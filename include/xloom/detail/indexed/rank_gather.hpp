@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include <xloom/detail/core/compiler.hpp>
 #include <xloom/detail/indexed/gather.hpp>
 #include <xloom/detail/indexed/owned_tuples.hpp>
 

@@ -10,6 +10,8 @@
 #include <span>
 #include <vector>
 
+#include <xloom/detail/check/shapes.hpp>
+#include <xloom/detail/core/compiler.hpp>
 #include <xloom/detail/indexed/owned_tuples.hpp>
 #include <xloom/detail/indexed/scatter_run.hpp>
 #include <xloom/detail/kernel/gather_nd.hpp>

@@ -49,7 +49,10 @@ template <class T>
 class attention_tokens {
 public:
     attention_tokens(std::size_t keys, std::size_t queries, std::size_t capacity, arena<T>& memory)
-        : width_(whole_batches<T>(keys)), queries_(queries), numbers_(memory.take(capacity, stride()))
+        : width_(whole_batches<T>(keys)),
+          queries_(queries),
+          stride_(stride_of(width_, queries)),
+          numbers_(memory.take(capacity, stride_))
     {}
 
     std::size_t width() const { return width_; }
@@ -57,7 +60,7 @@ public:
     /// Returns token i of the block.
     attention_token<T> operator[](std::size_t i) const
     {
-        T* const key = numbers_ + i * stride();
+        T* const key = numbers_ + i * stride_;
         T* const products = key + (3 + queries_) * width_;
         return {key, key + width_, key + 2 * width_, key + 3 * width_, products, products[queries_]};
     }
@@ -97,11 +100,11 @@ public:
 private:
     static constexpr std::size_t step = batch_size<T>;
 
-    std::size_t stride() const
+    static std::size_t stride_of(std::size_t width, std::size_t queries)
     {
         using xloom::detail::saturated_product, xloom::detail::saturated_sum;
         return saturated_sum(
-            saturated_product(saturated_sum(3, queries_), width_), whole_batches<T>(queries_ + 1));
+            saturated_product(saturated_sum(3, queries), width), whole_batches<T>(queries + 1));
     }
 
     template <class Item>
@@ -131,7 +134,7 @@ private:
         return sum_of<T>(sum);
     }
 
-    std::size_t width_, queries_;
+    std::size_t width_, queries_, stride_;
     T* numbers_;
 };
 

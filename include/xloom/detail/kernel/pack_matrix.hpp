@@ -56,6 +56,8 @@ void scale_columns(strided_matrix<Item> from, std::size_t depth, std::size_t col
     auto const larger = [&](float largest, std::size_t k, std::size_t j) {
         return (std::max)(largest, std::abs(static_cast<float>(*from.at(k, j))));
     };
+    if (columns == 0)
+        return; // however long they are
     std::fill_n(scales, columns, 0.0f);
     if (from.column_stride == 1) {
         for (std::size_t k = 0; k < depth; ++k)

@@ -10,6 +10,7 @@
 #include <xloom/detail/check/recurrent.hpp>
 #include <xloom/detail/core/cast.hpp>
 #include <xloom/detail/core/ceil.hpp>
+#include <xloom/detail/core/compiler.hpp>
 #include <xloom/detail/core/flush_subnormals.hpp>
 #include <xloom/detail/core/policy.hpp>
 #include <xloom/detail/core/team.hpp>

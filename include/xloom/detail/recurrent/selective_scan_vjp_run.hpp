@@ -12,6 +12,7 @@
 #include <xloom/detail/core/tuning.hpp>
 #include <xloom/detail/kernel/selective_scan_vjp.hpp>
 #include <xloom/detail/recurrent/selective_scan_run.hpp>
+#include <xloom/detail/recurrent/units.hpp>
 
 namespace xloom::inline XLOOM_ABI {
 

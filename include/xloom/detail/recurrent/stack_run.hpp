@@ -12,6 +12,7 @@
 #include <vector>
 
 #include <xloom/detail/core/ceil.hpp>
+#include <xloom/detail/core/compiler.hpp>
 #include <xloom/detail/core/progress.hpp>
 #include <xloom/detail/recurrent/forward.hpp>
 

@@ -3,10 +3,10 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <limits>
 #include <type_traits>
 #include <utility>
 
+#include <xloom/detail/core/compiler.hpp>
 #include <xloom/detail/core/tuning.hpp>
 #include <xloom/detail/scan/stacked_outputs.hpp>
 
@@ -21,9 +21,7 @@ namespace xloom::inline XLOOM_ABI::detail {
 class output_capacity {
 public:
     output_capacity(std::int64_t limit, std::int64_t certain)
-        : limit_(static_cast<std::size_t>(std::min<std::uint64_t>(
-              static_cast<std::uint64_t>(limit), (std::numeric_limits<std::size_t>::max)()))),
-          is_certain_(certain == limit)
+        : limit_(saturated_size(limit)), is_certain_(certain == limit)
     {}
 
     std::size_t size() const { return size_; }
