@@ -152,7 +152,7 @@ onnx::ModelProto with_values(onnx::ModelProto model, std::map<std::string, std::
         }
         fixed.insert(name);
     }
-    erase_names(*graph.mutable_input(), fixed);
+    runner::erase_names(*graph.mutable_input(), fixed);
     return model;
 }
 
