@@ -92,7 +92,7 @@ TEST_CASE("a Scan before opset 9 is one of a batch")
     CHECK(has(given, "results.y, x, l, results.z, {.scan_input_directions = {xloom::direction::reverse}});"));
     CHECK(has(code("omitted", "", "3"), "results.y, x, std::nullopt, results.z);"));
     CHECK_THROWS_WITH_AS(code("l", "", "N"),
-        "Scan: Scan before opset 9 is not implemented for outputs whose shapes only a run knows",
+        "Scan: outputs whose shapes only a run knows are not implemented before opset 9",
         runner::not_implemented);
 }
 

@@ -72,8 +72,7 @@ void dropout(emission& out, node& each)
     if (each.has(2)) {
         runner::tensor const* const training = each.input(2).tensor();
         if (training == nullptr || training->size() != 1 || training->items<bool>()[0])
-            throw runner::not_implemented(
-                "Dropout with a training_mode that is not false is not implemented");
+            throw runner::not_implemented("a training_mode that is not false is not implemented");
     }
     if (each.wants(0))
         assign(out, out.target(each.output()), each.input(0));

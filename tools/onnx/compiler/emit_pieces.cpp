@@ -59,7 +59,7 @@ void split(emission& out, node& each)
         else if (!lengths || lengths->size() != parts.size() ||
                  !are_equal_parts(*lengths, each.input(0).type.shape(), view.integer("axis", 0)))
             throw runner::not_implemented(
-                fmt::format("Split with the lengths of {} parts is not implemented", parts.size()));
+                fmt::format("the lengths of {} parts are not implemented", parts.size()));
     } else if (each.opset() >= 18 && view.integer("num_outputs", count) != count) {
         throw runner::runner_error(
             fmt::format("num_outputs is {}, but it has {} outputs", view.integer("num_outputs", 0), count));

@@ -110,7 +110,7 @@ struct used_outputs {
                 directions.emplace_back(is_reversed ? reverse : forward);
             } else if (of.is_batched) {
                 throw runner::not_implemented(
-                    "Scan before opset 9 is not implemented for outputs whose shapes only a run knows");
+                    "outputs whose shapes only a run knows are not implemented before opset 9");
             }
         }
     }

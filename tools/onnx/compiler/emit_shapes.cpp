@@ -66,8 +66,7 @@ void tile(emission& out, node& each)
     auto const count = single(each.input(1)), axis = single(each.input(2));
     std::size_t const rank = each.input(0).type.shape().rank();
     if (!count || !axis)
-        throw runner::not_implemented(
-            "operator Tile before opset 6 is not implemented for values that only a run knows");
+        throw runner::not_implemented("values that only a run knows are not implemented before opset 6");
     std::vector<std::int64_t> repeats(rank, 1);
     repeats[runner::axis_of(*axis, rank)] = *count;
     call(out, each, "expand", "tile_into").operand(0).text(list_of(repeats)).output().emit();
