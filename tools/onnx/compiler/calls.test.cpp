@@ -53,6 +53,10 @@ TEST_CASE("Concat, Split, Pad, ReverseSequence and ConstantOfShape pass what the
             "concat_into(std::tie(x, x), results.y, {.axis = 1});"},
         {4, "g (float[2, 3] x) => (float[4, 3] y) { y = Concat<axis = 0>(x, x) }",
             "concat_into(std::tie(x, x), results.y);"},
+        {1,
+            "g (float[5] x) => (float[N] y, float[M] z) { s = Constant<value = float[2] {3, 2}>() y, z = "
+            "Split(x, s) }",
+            "split_into(x, std::tie(results.y, results.z), {.split = {3, 2}});"},
         {2, "g (float[4, 3] x) => (float[2, 3] y, float[2, 3] z) { y, z = Split(x) }",
             "split_into(x, std::tie(results.y, results.z), {.uneven = false});"},
         {11,
@@ -111,6 +115,12 @@ TEST_CASE("Concat, Split, Pad, ReverseSequence and ConstantOfShape pass what the
                  "ConstantOfShape: its value has 2 items instead of 1"},
          })
         CHECK(refusal_of("g (float[4] x, int64[2] n) => (y) { " + std::string(node) + " }", opset) == why);
+}
+
+TEST_CASE("Split of opset 1 takes lengths of the type of the tensor, which are constants")
+{
+    CHECK(refusal_of("g (float[5] x, float[2] s) => (float[N] y, float[M] z) { y, z = Split(x, s) }", 1) ==
+          "Split: lengths that only a run knows are not implemented before opset 2");
 }
 
 TEST_CASE("Split into more parts than a list has numbers: equal ones alone")

@@ -6,6 +6,7 @@
 #include <xloom_onnx/concat.hpp>
 
 #include "call.hpp"
+#include "convert.hpp"
 #include "proto.hpp"
 #include "text.hpp"
 
@@ -37,6 +38,18 @@ bool are_equal_parts(
     });
 }
 
+/// The lengths of the parts where they are an input, if the compiler knows them. Of opset 1 they have the
+/// type of the other input.
+std::optional<std::vector<std::int64_t>> lengths_in(node const& each)
+{
+    variable const& given = each.input(1);
+    if (each.opset() >= 2)
+        return given.integers();
+    if (given.tensor() == nullptr)
+        throw runner::not_implemented("lengths that only a run knows are not implemented before opset 2");
+    return runner::integers_of(runner::convert(*given.tensor(), element_type::int64));
+}
+
 void split(emission& out, node& each)
 {
     constexpr std::size_t most_lengths = 2 * xloom::max_rank; // of xloom_onnx::integers
@@ -53,7 +66,7 @@ void split(emission& out, node& each)
     std::int64_t const count = static_cast<std::int64_t>(parts.size());
     c.text(fmt::format("std::tie({})", fmt::join(parts, ", "))).option("axis", view.integer("axis", 0), 0);
     if (each.has(1) || (each.opset() < 13 && view.has_attribute("split"))) {
-        auto const lengths = each.has(1) ? each.input(1).integers() : view.integers("split");
+        auto const lengths = each.has(1) ? lengths_in(each) : view.integers("split");
         if (parts.size() <= most_lengths)
             c.option("split", lengths ? list_of(*lengths) : out.operand(each.input(1)));
         else if (!lengths || lengths->size() != parts.size() ||
