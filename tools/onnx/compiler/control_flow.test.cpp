@@ -279,17 +279,21 @@ TEST_CASE("what a branch or a body makes for an output that nobody uses is omitt
         CHECK_FALSE(has(text, unused));
 }
 
-TEST_CASE("the branch that runs gives every output that is named, also of types that inference does not know")
+TEST_CASE("a branch gives every output that is named, also of types that inference does not know")
 {
     options chosen;
     chosen.operators = {{"Own", "my::own"}};
-    CHECK_THROWS_WITH_AS(
-        header_of("g (float[2] s) => (float[2] z) { c = Constant<value = bool {1}>() "
-                  "y, w = If(c)<then_branch = t () => (p) { p = Own(s) }, else_branch = e () => (q) { q = "
-                  "Own(s) }> "
-                  "z = Neg(w) }",
-            chosen),
-        "If: the branch that runs gives too few outputs", runner_error);
+    auto const code = [&](std::string const& condition, std::string const& type) {
+        return header_of(
+            "g (float[2] s, bool b) => (float[2] z) { yes = Constant<value = bool {1}>() y, w = If(" +
+                condition + ")<then_branch = t () => (" + type +
+                "p) { p = Own(s) }, else_branch = e () => (" + type + "q) { q = Own(s) }> z = Neg(w) }",
+            chosen);
+    };
+    for (char const* const condition : {"yes", "b"})
+        for (char const* const type : {"", "float[2] "})
+            CHECK_THROWS_WITH_AS(
+                code(condition, type), "If: its then_branch gives 1 outputs, but 2 are named", runner_error);
 }
 
 TEST_CASE("a branch that the shapes exclude throws where it runs")

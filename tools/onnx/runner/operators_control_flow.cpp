@@ -1,5 +1,7 @@
 // If and Loop: xloom's operators with graphs as their bodies.
 
+#include <utility>
+
 #include "bodies.hpp"
 #include "operators.hpp"
 #include "text.hpp"
@@ -32,20 +34,22 @@ std::vector<value> if_(call const& node)
         [&] { return else_branch.run({}, &node.around()); });
 }
 
-/// The attribute of the branch that runs; null if only a run knows, or if a branch gives too few outputs.
+/// The attribute of the branch that runs; null if only a run knows.
 char const* branch_taken(typing const& node)
 {
     tensor const* const cond = node.constant_at(0);
     if (cond == nullptr || cond->type() != element_type::bool_ || cond->size() != 1)
         return nullptr;
-    for (char const* const branch : {"then_branch", "else_branch"})
-        if (static_cast<std::size_t>(node.body(branch).proto().output_size()) < node.output_count())
-            return nullptr;
     return cond->items<bool>()[0] ? "then_branch" : "else_branch";
 }
 
 types if_types(typing const& node)
 {
+    for (char const* const branch : {"then_branch", "else_branch"})
+        if (int const count = node.body(branch).proto().output_size();
+            std::cmp_less(count, node.output_count()))
+            throw runner_error(
+                fmt::format("its {} gives {} outputs, but {} are named", branch, count, node.output_count()));
     // The types of a branch that never runs may contradict each other: those of the inputs exclude it.
     if (char const* const taken = branch_taken(node))
         return node.body_types(taken, {});
