@@ -196,11 +196,11 @@ TEST_CASE("Reshape, Squeeze, Unsqueeze, Flatten and Slice of each version")
             "g (float[N, 3] x, int64[1] s, int64[1] e, int64[1] o) => (float[A, 3] y) { a = "
             "Constant<value_ints = [0]>() "
             "p = Slice(x, s, e, a, o) y = Tanh(p) }",
-            "slice_into(x, p, {.starts = s, .ends = e, .axes = {0}, .steps = o});"},
+            "slice_into(x, p, {.starts = s, .ends = e, .axes = {0}, .steps = o, .has_steps = true});"},
         {13,
             "g (float[4, 3] x, int64[1] s, int64[1] e, int64[1] a) => (float[A, B] y) { p = Slice(x, s, e, "
             "a) y = Tanh(p) }",
-            "slice_into(x, p, {.starts = s, .ends = e, .axes = a});"},
+            "slice_into(x, p, {.starts = s, .ends = e, .axes = a, .has_axes = true});"},
         {9,
             "g (float[4611686018427387904, 4611686018427387904] x) => (float[A, B] y) "
             "{ p = Slice<starts = [0, 0], ends = [1, 1]>(x) y = Tanh(p) }",

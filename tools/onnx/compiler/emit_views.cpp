@@ -107,10 +107,14 @@ struct slice_lists {
             } else {
                 numbers.emplace(); // omitted
             }
-            if (numbers && numbers->empty() && !code.empty() && code.back().first == name && constants[0] &&
-                !constants[0]->empty()) // not the same as an omitted one
+            // An empty list of axes or steps is not the same as an omitted one.
+            bool const may_be_empty =
+                !code.empty() && code.back().first == name && (!numbers || numbers->empty());
+            if (may_be_empty && numbers && constants[0] && !constants[0]->empty())
                 throw runner::runner_error(
                     fmt::format("starts has {} items, but {} has none", constants[0]->size(), name));
+            if (may_be_empty && i >= 3)
+                code.emplace_back(fmt::format("has_{}", name), "true");
             ++i;
         }
     }
@@ -139,8 +143,8 @@ bool is_contiguous(partial_type const& x, slice_lists const& lists)
             [](auto const& numbers) { return numbers.has_value(); }))
         return false;
     auto const& numbers = lists.constants;
-    xloom_onnx::slice_layout const slice =
-        xloom_onnx::layout_of_slice(*dims, {*numbers[0], *numbers[1], *numbers[2], *numbers[3]});
+    xloom_onnx::slice_layout const slice = xloom_onnx::layout_of_slice(
+        *dims, {.starts = *numbers[0], .ends = *numbers[1], .axes = *numbers[2], .steps = *numbers[3]});
     xloom::strides const neighbours = xloom::row_major_strides(slice.dims);
     for (std::size_t a = 0; a < slice.dims.size(); ++a)
         if (slice.dims[a] > 1 && slice.strides[a] != neighbours[a])

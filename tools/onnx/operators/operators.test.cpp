@@ -640,6 +640,16 @@ TEST_CASE("ReverseSequence keeps what is behind a length; Split and Concat refus
     CHECK_THROWS_WITH_AS(ops::reshaped<1>(x, {3, 2}), doctest::Contains("rank"), xloom::shape_error);
 }
 
+TEST_CASE("an empty list of axes or steps is not the same as an omitted one")
+{
+    CHECK(ops::slice_shape({4}, {.starts = {1}, .ends = {3}}) == xloom::shape{2});
+    CHECK(ops::slice_shape({4}, {.has_axes = true, .has_steps = true}) == xloom::shape{4});
+    CHECK_THROWS_WITH_AS(ops::slice_shape({4}, {.starts = {1}, .ends = {3}, .has_axes = true}),
+        "xloom_onnx::slice: starts, ends, axes and steps have 1, 1, 0 and 0 items", xloom::option_error);
+    CHECK_THROWS_WITH_AS(ops::slice_shape({4}, {.starts = {1}, .ends = {3}, .axes = {0}, .has_steps = true}),
+        "xloom_onnx::slice: starts, ends, axes and steps have 1, 1, 1 and 0 items", xloom::option_error);
+}
+
 TEST_CASE("a slice of no items begins where the tensor does")
 {
     CHECK(ops::layout_of_slice({0, 4}, {.starts = {2}, .ends = {4}, .axes = {1}}).first == 0);

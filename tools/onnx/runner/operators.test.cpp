@@ -380,11 +380,11 @@ TEST_CASE("Slice with negative steps and limits beyond the axis")
         node("Slice", 13)({of<float>({0, 4}, {}), numbers({2}), numbers({4}), numbers({1})}), {0, 2}, {});
     // An empty list is not an omitted one.
     CHECK_THROWS_WITH_AS(node("Slice", 13)({x, numbers({1}), numbers({2}), numbers({})}),
-        "starts has 1 items, but axes has none", runner_error);
+        "starts, ends, axes and steps have 1, 1, 0 and 0 items", runner_error);
     CHECK_THROWS_WITH_AS(node("Slice", 13)({x, numbers({1}), numbers({2}), numbers({0}), numbers({})}),
-        "starts has 1 items, but steps has none", runner_error);
+        "starts, ends, axes and steps have 1, 1, 1 and 0 items", runner_error);
     CHECK_THROWS_WITH_AS(node("Slice", 1).with("starts", {1}).with("ends", {2}).with("axes", {})({x}),
-        "starts has 1 items, but axes has none", runner_error);
+        "starts, ends, axes and steps have 1, 1, 0 and 0 items", runner_error);
     check<std::int32_t>(node("Slice", 13)({x, numbers({}), numbers({}), numbers({})}), {5}, {0, 1, 2, 3, 4});
 }
 

@@ -123,18 +123,13 @@ std::vector<value> run_slice(call const& c)
     tensor const& x = c.tensor_at(0);
     bool const has_inputs = c.opset() >= 10;
     xloom_onnx::slice_options options{.starts = has_inputs ? c.integers_at(1) : c.integers("starts"),
-        .ends = has_inputs ? c.integers_at(2) : c.integers("ends")};
-    auto const list_at = [&](std::size_t i, char const* name) {
-        std::vector<std::int64_t> list = has_inputs ? c.integers_at(i) : c.integers(name);
-        if (list.empty() && !options.starts.empty()) // not the same as an omitted one
-            throw runner_error(
-                fmt::format("starts has {} items, but {} has none", options.starts.size(), name));
-        return list;
-    };
-    if (has_inputs ? c.has(3) : c.has_attribute("axes"))
-        options.axes = list_at(3, "axes");
-    if (has_inputs && c.has(4))
-        options.steps = list_at(4, "steps");
+        .ends = has_inputs ? c.integers_at(2) : c.integers("ends"),
+        .has_axes = has_inputs ? c.has(3) : c.has_attribute("axes"),
+        .has_steps = has_inputs && c.has(4)};
+    if (options.has_axes)
+        options.axes = has_inputs ? c.integers_at(3) : c.integers("axes");
+    if (options.has_steps)
+        options.steps = c.integers_at(4);
     xloom_onnx::slice_layout const slice = xloom_onnx::layout_of_slice(x.shape(), options);
     return {strided(x, slice.first, slice.dims, slice.strides)};
 }
@@ -152,7 +147,9 @@ types slice_type(typing const& node)
             xloom_onnx::slice_options const options{.starts = *node.integers_at(1),
                 .ends = *node.integers_at(2),
                 .axes = node.integers_at(3).value_or(std::vector<std::int64_t>{}),
-                .steps = node.integers_at(4).value_or(std::vector<std::int64_t>{})};
+                .has_axes = node.has(3),
+                .steps = node.integers_at(4).value_or(std::vector<std::int64_t>{}),
+                .has_steps = node.has(4)};
             return type_like_first(node, xloom_onnx::slice_shape(*known, options));
         } catch (std::exception const&) { // the run reports it
         }

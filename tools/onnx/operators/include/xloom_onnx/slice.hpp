@@ -12,8 +12,10 @@ namespace xloom_onnx {
 
 struct slice_options {
     integers starts{}, ends{};
-    integers axes{};  ///< omitted: 0, 1 ..
+    integers axes{}; ///< omitted: 0, 1 ..
+    bool has_axes = false;
     integers steps{}; ///< omitted: 1 for each
+    bool has_steps = false;
 };
 
 /// One axis of a slice: `count` positions from `first` on, at `step`.
@@ -58,10 +60,12 @@ inline xloom::static_vector<axis_slice, xloom::max_rank> slices_of(
     xloom::shape const& x, slice_options const& options)
 {
     static constexpr std::string_view op = "xloom_onnx::slice";
-    auto const& [starts, ends, axes, steps] = options;
+    auto const& [starts, ends, axes, has_axes, steps, has_steps] = options;
     std::size_t const count = starts.size();
-    if (ends.size() != count || (!axes.empty() && axes.size() != count) ||
-        (!steps.empty() && steps.size() != count))
+    auto const is_wrong = [count](integers const& list, bool is_given) {
+        return (is_given || !list.empty()) && list.size() != count;
+    };
+    if (ends.size() != count || is_wrong(axes, has_axes) || is_wrong(steps, has_steps))
         xloom::kernels::fail<xloom::option_error>(op, ": starts, ends, axes and steps have ", count, ", ",
             ends.size(), ", ", axes.size(), " and ", steps.size(), " items");
     xloom::static_vector<axis_slice, xloom::max_rank> slices;
