@@ -459,6 +459,9 @@ TEST_CASE("a sequence's parts keep the axis where their length is given, whateve
     REQUIRE(parts.size() == 2);
     CHECK(parts[0] == xt::xtensor<float, 2>{{0, 1}, {2, 3}});
     CHECK(parts[1] == xt::xtensor<float, 2>{{4, 5}});
+    ops::split_to_sequence_into(x, (std::int64_t{1} << 32) + 1, parts, {.axis = 0});
+    REQUIRE(parts.size() == 1);
+    CHECK(parts[0] == x);
     std::vector<xt::xtensor<float, 1>> rows;
     CHECK_THROWS_WITH_AS(ops::split_to_sequence_into(x, 2, rows, {.axis = 0, .keepdims = false}),
         "xloom_onnx::split_to_sequence_into: the output has the shape [2, 2], but the tensor for it [0]. "
@@ -574,6 +577,7 @@ TEST_CASE("inputs have the declared dimensions, loops as many iterations as M sa
     CHECK(ops::trip_count(3) == 3);
     CHECK(ops::trip_count(0) == 0);
     CHECK(ops::trip_count(-3) == 0);
+    CHECK(ops::trip_count((std::int64_t{1} << 32) + 5) > 5);
     CHECK(ops::trip_count(3, false) == 0);
 }
 
@@ -591,6 +595,9 @@ TEST_CASE("before opset 7 the second operand is broadcast to the first one's sha
         "xloom_onnx: the shapes [2, 3] and [3] differ, without broadcast = 1", xloom::shape_error);
     CHECK_THROWS_WITH_AS(dims({3}, true, 2),
         "xloom_onnx: from axis 2 on, the shape [2, 3] has no room for [3]", xloom::shape_error);
+    CHECK_THROWS_WITH_AS(dims({3}, true, (std::int64_t{1} << 32) + 1),
+        "xloom_onnx: from axis 4294967297 on, the shape [2, 3] has no room for [3]", xloom::shape_error);
+    CHECK_THROWS_AS(dims({2, 3, 4}, true, 0), xloom::shape_error);
     CHECK_THROWS_WITH_AS(ops::aligned_shape({1, 3}, {2, 3}, true, -1),
         "xloom_onnx: the shape [2, 3] cannot be broadcast to [1, 3]", xloom::shape_error);
     xt::xtensor<float, 1> const b{10, 20};

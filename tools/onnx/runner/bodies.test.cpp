@@ -214,6 +214,7 @@ TEST_CASE("sequences and optionals that only a run finds wrong")
              {"SplitToSequence(a, b)", {x, tensor::scalar(std::int64_t{0})},
                  "SplitToSequence: the length of a part must be positive, but it is 0"},
              {"SplitToSequence(a, b)", {x, tensor::scalar(std::int64_t{3})}, "none"},
+             {"SplitToSequence(a, b)", {x, tensor::scalar(std::int64_t{1} << 32)}, "none"},
              {"SequenceMap<body = m (p, q) => (r) { r = Add(p, q) }>(a, b)", {two, none},
                  "SequenceMap: all sequences must be equally long"},
              {"SequenceMap<body = m (p, q) => (r) { r = Add(p, q) }>(a, b)", {none, two},

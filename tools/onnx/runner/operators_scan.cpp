@@ -1,5 +1,7 @@
 // Scan with a graph as its body: lists of states, inputs and outputs, whose numbers only the model knows.
 
+#include <utility>
+
 #include "axis.hpp"
 #include "bodies.hpp"
 #include "moves.hpp"
@@ -114,7 +116,7 @@ std::vector<value> scan_batched(call const& node, std::size_t M)
 
     std::vector<tensors> rows;
     for (std::size_t b = 0; b < batch; ++b) {
-        if (lengths[b] < 0 || static_cast<std::size_t>(lengths[b]) > T)
+        if (lengths[b] < 0 || std::cmp_greater(lengths[b], T))
             throw runner_error(fmt::format("sequence_lens[{}] is {} for sequences of {}", b, lengths[b], T));
         scan_operands row;
         row.input_directions = node.integers("directions");

@@ -186,13 +186,14 @@ std::vector<std::int64_t> lengths_of_sequence(call const& node, std::size_t whol
 {
     if (node.has(1) && !node.tensor_at(1).shape().empty())
         return node.integers_at(1);
-    std::int64_t const most = node.has(1) ? node.integers_at(1)[0] : 1;
+    std::int64_t const most = node.has(1) ? node.integers_at(1)[0] : 1,
+                       length = static_cast<std::int64_t>(whole);
     if (most <= 0)
         throw runner_error(fmt::format("the length of a part must be positive, but it is {}", most));
-    reservation const enough(
-        (whole + static_cast<std::size_t>(most) - 1) / static_cast<std::size_t>(most) * sizeof(tensor));
+    auto const count = static_cast<std::size_t>(length / most + (length % most != 0 ? 1 : 0));
+    reservation const enough(count * sizeof(tensor));
     std::vector<std::int64_t> lengths;
-    for (auto left = static_cast<std::int64_t>(whole); left > 0; left -= most)
+    for (std::int64_t left = length; left > 0; left -= most)
         lengths.push_back(std::min(most, left));
     return lengths;
 }

@@ -132,7 +132,8 @@ void split_evenly(
     if (length <= 0)
         xloom::kernels::fail<xloom::option_error>(
             op, ": the length of a part must be positive, but it is ", length);
-    auto const most = static_cast<std::size_t>(length);
+    std::size_t const most = std::cmp_greater(length, whole) ? (std::max)(whole, std::size_t{1})
+                                                             : static_cast<std::size_t>(length);
     sequence.resize(whole / most + (whole % most != 0 ? 1 : 0));
     for (std::size_t k = 0; k < sequence.size(); ++k) {
         xloom::shape dims = from.shape();

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 
 #include <xloom_onnx/broadcast.hpp>
 #include <xloom_onnx/view.hpp>
@@ -38,7 +39,7 @@ inline xloom::shape aligned_shape(
         return {};
     xloom::shape dims = b;
     if (axis >= 0) {
-        if (static_cast<std::size_t>(axis) + dims.size() > a.size())
+        if (dims.size() > a.size() || std::cmp_greater(axis, a.size() - dims.size()))
             fail<xloom::shape_error>(
                 "xloom_onnx: from axis ", axis, " on, the shape ", a, " has no room for ", b);
         dims.resize(a.size() - static_cast<std::size_t>(axis), 1);
