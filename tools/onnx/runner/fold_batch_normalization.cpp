@@ -182,7 +182,7 @@ private:
         for (std::size_t m = 0; m < kernels; ++m) {
             double const factor =
                 (*scale)[m] /
-                std::sqrt((*variance)[m] + (epsilon == nullptr ? 1e-5 : static_cast<double>(epsilon->f())));
+                std::sqrt((*variance)[m] + static_cast<double>(epsilon == nullptr ? 1e-5F : epsilon->f()));
             added.push_back(((*bias)[m] - (*mean)[m]) * factor + (*shift)[m]);
             std::size_t const depth = items.size() / kernels;
             for (double& item : std::span(items).subspan(m * depth, depth))

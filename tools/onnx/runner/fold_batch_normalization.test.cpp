@@ -97,6 +97,18 @@ TEST_CASE("a Conv computes the BatchNormalization behind it, within the rounding
     }
 }
 
+TEST_CASE("an omitted epsilon is the float 1e-5 in folded weights, too")
+{
+    std::string text = "g (float[1, 1, 1] x) => (float[] y) { " + constant("w", "1, 1, 1", {1});
+    for (char const* const name : {"b", "t", "m", "v"})
+        text += constant(name, "1", {0});
+    model const made(model_of(graph_of(
+        text + constant("s", "1", {1}) + "c = Conv(x, w, b) y = BatchNormalization(c, s, t, m, v) }")));
+    REQUIRE(made.prepared().steps().size() == 1);
+    tensor const y = made.run({tensor::scalar(1.0F).reshaped({1, 1, 1})}).at(0).as_tensor();
+    CHECK(y.items<float>()[0] == static_cast<float>(1 / std::sqrt(double(1e-5F))));
+}
+
 TEST_CASE("a Conv without a bias, in double, in a body")
 {
     std::mt19937 source(6);
