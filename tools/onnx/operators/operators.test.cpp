@@ -174,6 +174,8 @@ TEST_CASE("a square has the same bits alone and in a batch")
     for (double const item : y)
         CHECK(item == x * x);
     CHECK(ops::pow(x, 2.0) == x * x);
+    CHECK(ops::pow(x, 2.0F) == x * x);
+    CHECK(ops::pow(x, std::int64_t{2}) == x * x);
 }
 
 TEST_CASE("an output of the right size keeps its memory")

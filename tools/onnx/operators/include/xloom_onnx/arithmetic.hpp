@@ -232,7 +232,8 @@ struct pow_function {
         } else if constexpr (std::is_same_v<A, B> && std::is_floating_point_v<A>) {
             return b == A(2) ? a * a : std::pow(a, b); // squares, most often, as in batches
         } else {
-            return cast_item<A>(std::pow(static_cast<double>(a), static_cast<double>(b)));
+            double const base = static_cast<double>(a), exponent = static_cast<double>(b);
+            return cast_item<A>(exponent == 2 ? base * base : std::pow(base, exponent));
         }
     }
 
