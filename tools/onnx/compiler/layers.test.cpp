@@ -166,6 +166,8 @@ TEST_CASE("quantization, MatMulInteger and ConvTranspose are one call")
                              std::string(number) + ">(x, s) }",
                   23) ==
               "QuantizeLinear: its precision is " + std::string(number) + ", which is no element type");
+    CHECK(refusal_of("g (float[4] x, float s) => (uint8[4] y) { y = QuantizeLinear<precision = 11>(x, s) }",
+              23) == "QuantizeLinear: its precision must be float, float16 or bfloat16, but is double");
     CHECK(
         has(header_of(
                 "g (int8[4] x, float[4] s, int8[4] z) => (float[4] y) { y = DequantizeLinear<axis = 0>(x, s, "

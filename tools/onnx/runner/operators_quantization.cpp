@@ -68,6 +68,17 @@ element_type element_in(node_view const& c, char const* name)
     return static_cast<element_type>(number);
 }
 
+/// Returns the type of a quotient; undefined if it is omitted.
+element_type precision_of(node_view const& c)
+{
+    element_type const type = element_in(c, "precision");
+    if (type != element_type::undefined && type != element_type::float_ && type != element_type::float16 &&
+        type != element_type::bfloat16)
+        throw runner_error(
+            fmt::format("its precision must be float, float16 or bfloat16, but is {}", name_of(type)));
+    return type;
+}
+
 /// Returns a scale in a type that has each of its numbers.
 tensor wide_scale(call const& c, bool may_be_integer)
 {
@@ -106,7 +117,7 @@ std::vector<value> run_quantize_linear(call const& c)
     xloom_onnx::quantize_options options{.axis = c.integer("axis", 1),
         .block_size = c.integer("block_size", 0),
         .saturate = c.integer("saturate", 1) != 0,
-        .precision = element_in(c, "precision")};
+        .precision = precision_of(c)};
     element_type const of_scale = c.tensor_at(1).type();
     // A scale of int32 is one of double here, whose quotients are double.
     if (options.precision == element_type::undefined && of_scale != element_type::int32)
@@ -135,7 +146,7 @@ std::vector<value> run_quantize_linear(call const& c)
 
 types quantize_linear_type(typing const& node)
 {
-    static_cast<void>(element_in(node, "precision")); // throws if it is none
+    static_cast<void>(precision_of(node)); // throws if it is none
     bool const has_zero_point = node.has(2);
     return {xloom::tensor_type(
         quantized_type(node, has_zero_point ? std::optional(node.at(2).element()) : std::nullopt),
