@@ -32,17 +32,24 @@ bool is_keyword(std::string_view name)
     return std::binary_search(words.begin(), words.end(), name);
 }
 
-/// Words that other standards or some contexts reserve, and macros that the standard or common systems define
-/// in lower case.
+/// Macros that the standard or common systems define in lower case.
+bool is_macro(std::string_view name)
+{
+    static constexpr std::array words = std::to_array<std::string_view>({"assert", "errno", "far", "i386",
+        "interface", "linux", "major", "makedev", "minor", "near", "offsetof", "pascal", "setjmp", "small",
+        "stderr", "stdin", "stdout", "unix", "va_arg", "va_copy", "va_end", "va_start"});
+    static_assert(std::is_sorted(words.begin(), words.end()));
+    return std::binary_search(words.begin(), words.end(), name);
+}
+
+/// Keywords, macros and words that other standards, some contexts or some settings reserve.
 bool is_taken(std::string_view name)
 {
     static constexpr std::array words = std::to_array<std::string_view>(
-        {"assert", "atomic_cancel", "atomic_commit", "atomic_noexcept", "contract_assert", "errno", "far",
-            "final", "i386", "import", "interface", "linux", "main", "major", "makedev", "max", "min",
-            "minor", "module", "near", "offsetof", "override", "pascal", "reflexpr", "setjmp", "small",
-            "stderr", "stdin", "stdout", "synchronized", "unix", "va_arg", "va_copy", "va_end", "va_start"});
+        {"atomic_cancel", "atomic_commit", "atomic_noexcept", "contract_assert", "final", "import", "main",
+            "max", "min", "module", "override", "reflexpr", "synchronized"});
     static_assert(std::is_sorted(words.begin(), words.end()));
-    return is_keyword(name) || std::binary_search(words.begin(), words.end(), name);
+    return is_keyword(name) || is_macro(name) || std::binary_search(words.begin(), words.end(), name);
 }
 
 /// Types and variables that the headers of C and POSIX declare in the global namespace. A parameter of such a
@@ -148,6 +155,12 @@ std::string why_no_namespace(std::string_view text)
     std::string_view const outermost = text.substr(0, text.find("::"));
     if (is_function(outermost) || is_global(outermost))
         return fmt::format("begins with {}, a function or type of C or POSIX", outermost);
+    for (std::string_view rest = text; !rest.empty();) {
+        std::string_view const part = rest.substr(0, rest.find("::"));
+        if (is_macro(part))
+            return fmt::format("has {}, a macro on some systems", part);
+        rest.remove_prefix(std::min(rest.size(), part.size() + 2));
+    }
     return "";
 }
 
@@ -163,7 +176,11 @@ std::string why_no_class_name(std::string_view text)
         return "is an identifier that the generated code has already";
     if (is_function(text))
         return "is a function of C or POSIX, which hides a class";
-    return why_no_identifier(text);
+    if (is_global(text))
+        return "is a type or variable of C or POSIX";
+    if (std::string why = why_no_identifier(text); !why.empty())
+        return why;
+    return is_macro(text) ? "is a macro on some systems" : "";
 }
 
 std::string name_scope::unique(std::string_view name)

@@ -62,6 +62,17 @@ TEST_CASE("any identifier is one, and a reason is given for what is none")
             CHECK(compiler::why_no_namespace(name) ==
                   "begins with " + taken + ", a function or type of C or POSIX");
     CHECK(compiler::why_no_namespace("my::time") == "");
+    for (char const* const name : {"linux", "linux::my", "my::linux", "my::linux::own"})
+        CHECK(compiler::why_no_namespace(name) == "has linux, a macro on some systems");
+    for (char const* const macro : {"linux", "errno", "unix", "stderr"}) {
+        CHECK(compiler::why_no_class_name(macro) == "is a macro on some systems");
+        CHECK(compiler::class_name_of(macro) == std::string(macro) + "_");
+    }
+    for (char const* const global : {"time_t", "size_t", "timezone"}) {
+        CHECK(compiler::why_no_class_name(global) == "is a type or variable of C or POSIX");
+        CHECK(compiler::class_name_of(global) == std::string(global) + "_");
+    }
+    CHECK(compiler::why_no_class_name("class") == "is a keyword of C++");
     for (char const* const function : {"time", "log", "index", "y1", "main"}) {
         CHECK(compiler::why_no_class_name(function) == "is a function of C or POSIX, which hides a class");
         CHECK(compiler::class_name_of(function) == std::string(function) + "_");

@@ -48,6 +48,8 @@ TEST_CASE_FIXTURE(fixture, "--name and --namespace take any identifier")
           "--name must be a name in C++, but 'outputs' is an identifier that the generated code has already");
     CHECK(program.complaint({model, "--name", "time"}) ==
           "--name must be a name in C++, but 'time' is a function of C or POSIX, which hides a class");
+    CHECK(program.complaint({model, "--name", "linux"}) ==
+          "--name must be a name in C++, but 'linux' is a macro on some systems");
     CHECK(program.complaint({model, "--name", ""}) == "--name must be a name in C++, but '' is empty");
     CHECK(has(header({model, "--namespace", "my::nets"}), "namespace my::nets {"));
     CHECK(program.complaint({model, "--namespace", "my::xt"}) ==
