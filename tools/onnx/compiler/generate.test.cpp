@@ -278,6 +278,11 @@ TEST_CASE("main() reads the inputs and writes the outputs of .npy files' types")
     CHECK(has(text, "files.run(model, files.template input<xt::xtensor<float, 2>>(\"x\"), files.template "
                     "input<std::int64_t>(\"n\"))"));
     CHECK(has(text, "files.output(\"y\", \"y.npy\", results.y);"));
+    chosen.weights = weights_place::file; // of a model without weights
+    std::string const with_file = made("g (float[2] x) => (float[2] y) { y = Neg(x) }");
+    CHECK(has(with_file, "{\"x\", \"--weights\"}"));
+    CHECK(has(with_file, " ::nets::tested model;"));
+    chosen.weights = weights_place::embedded;
     CHECK(has(
         made("g (float16[2] x, string[N] s) => (float16[2] y, string[N] t) { y = Neg(x) t = Identity(s) }"),
         "files.run(model, files.template input<xt::xtensor<xloom::float16, 1>>(\"x\"), files.template "

@@ -52,9 +52,10 @@ std::string main_of(generated const& model, options const& chosen, std::string c
             text_expression(file), each.name);
     }
     std::string weights;
-    if (!model.weights.empty()) {
+    if (chosen.weights == weights_place::file) {
         names.emplace_back("\"--weights\"");
-        weights = "(files.path(\"--weights\"))";
+        if (!model.weights.empty())
+            weights = "(files.path(\"--weights\"))";
     }
     std::string const name = chosen.enclosing.empty() ? chosen.name : chosen.enclosing + "::" + chosen.name;
     return fmt::format("// Made by xloom-compile{}: runs the model on INPUT=FILE.npy for each input.\n\n"
