@@ -19,8 +19,18 @@ inline constexpr detail::float_function sqrt{[](auto const& x) {
 inline constexpr detail::float_function exp{[](auto const& x) { return xloom::kernels::full_exp(x); }};
 inline constexpr detail::float_function reciprocal{
     []<class V>(V const& x) { return xloom::kernels::divide(V(1), x); }};
-// Floor and Ceil are made from the nearest integer: without SSE4.1 those of xsimd 8.1 lose the sign of -0,
-// and convert NaN and doubles out of range to integers.
+// Without an instruction for them Floor and Ceil are made from the nearest integer: those of xsimd 8.1 lose
+// the sign of -0 then, and convert NaN and doubles out of range to integers.
+#ifdef __SSE4_1__
+inline constexpr detail::float_function floor{[](auto const& x) {
+    using std::floor;
+    return floor(x);
+}};
+inline constexpr detail::float_function ceil{[](auto const& x) {
+    using std::ceil;
+    return ceil(x);
+}};
+#else
 inline constexpr detail::float_function floor{[]<class V>(V const& x) {
     using std::copysign;
     using std::nearbyint;
@@ -33,6 +43,7 @@ inline constexpr detail::float_function ceil{[]<class V>(V const& x) {
     V const nearest = nearbyint(x);
     return V(copysign(xloom::kernels::select(nearest < x, V(nearest + V(1)), nearest), x));
 }};
+#endif
 /// To the nearest integer, halves to even.
 inline constexpr detail::float_function round{[](auto const& x) {
     using std::nearbyint;
