@@ -43,7 +43,7 @@ item_function function(char const* name, bool takes_batches = true)
     };
 }
 
-/// A function object with parameters, such as leaky_relu(0.01)(x).
+/// A function object with parameters, such as elu(1.0)(x).
 item_function with_parameters(char const* name, std::vector<std::pair<char const*, double>> parameters)
 {
     return [=](node const& each, std::vector<std::string> const& x) {
