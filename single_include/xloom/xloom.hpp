@@ -19400,7 +19400,7 @@ void scale_columns(strided_matrix<Item> from, std::size_t depth, std::size_t col
         return (std::max)(largest, std::abs(static_cast<float>(*from.at(k, j))));
     };
     if (columns == 0)
-        return; // however long they are
+        return; // a matrix of 2^60 rows may have none
     std::fill_n(scales, columns, 0.0f);
     if (from.column_stride == 1) {
         for (std::size_t k = 0; k < depth; ++k)
