@@ -6,6 +6,7 @@
 
 #include <xloom/control_flow/loop.hpp>
 #include <xloom/control_flow/scan.hpp>
+#include <xloom/control_flow/scan_batched.hpp>
 
 #include "../support/grid.hpp"
 #include "../support/xtensor_extras.hpp"
@@ -113,6 +114,20 @@ TEST_CASE("a scan of many states allocates nothing in its later iterations")
         return allocations() - before;
     };
     CHECK(run(1000) == run(1));
+}
+
+TEST_CASE("a scan of rows allocates nothing in its later rows")
+{
+    auto const run = [](std::size_t rows) {
+        xt::xtensor<double, 2> const init = xt::ones<double>({rows, std::size_t{4}});
+        xt::xtensor<double, 3> const x = xt::ones<double>({rows, std::size_t{2}, std::size_t{4}});
+        std::size_t const before = allocations();
+        auto const body = [](auto const& s, auto const& x_t) { return xloom::scan_step{s + x_t}; };
+        auto const result = xloom::scan_batched(body, init, x);
+        CHECK(result.final_state(rows - 1, 3) == 3);
+        return allocations() - before;
+    };
+    CHECK(run(100) == run(2));
 }
 
 TEST_CASE("a body that hands a state or another variable out allocates nothing in its later iterations")

@@ -136,7 +136,7 @@ auto scan_lanes(Body&& body, Init&& init, Inputs const& scan_inputs, Lens const&
 /// Options   as scan_lanes; length is required only without inputs and outputs [N, T].
 /// Policy    as scan_lanes.
 /// Errors    before the first write: shape_error, option_error, overlap_error; index_error: a sequence length
-///           outside [0, T]. After an exception of the body, outputs hold the values of whole blocks of steps
+///           outside [0, T]. After an exception of the body, outputs hold the values of some or all steps
 ///           before it, and states their initial or final values.
 /// Order     as scan_lanes.
 /// Cost      as scan_lanes. Allocates once in each thread, before its first iteration: for each input and

@@ -198,8 +198,8 @@ auto scan_ragged(Body&& body, Init&& init, Inputs const& scan_inputs, Splits con
 ///           end with N and ascend. body_error as in scan_batched_into.
 /// Order     segments in order, each from its first to its last row; with a policy segments in any order.
 /// Cost      that of a hand-written loop over the same body. Allocates before the first iteration only, for
-///           lazy operands, in each thread for strided elements, and for row_splits that are not of
-///           std::size_t's size.
+///           lazy operands, in each thread for strided elements, and for row_splits that are not
+///           contiguous or not of std::size_t or its signed type.
 /// Aliasing  as scan_into.
 /// Source    ONNX Scan-8, without padding; tf.RaggedTensor's row_splits.
 /// Example

@@ -116,12 +116,13 @@ shape shape_of_type()
         return enable_tensor<Y>::rank == dynamic_rank ? shape{} : shape(enable_tensor<Y>::rank, 0);
 }
 
-/// Allocates a result of the given shape; does nothing if the shape is fixed.
+/// Makes a result of the given shape, in new memory unless it has that shape.
 template <class Stacked>
 void make_shape(Stacked& result, shape const& dims)
 {
     if constexpr (!is_fixed_shape<shape_type_t<Stacked>>)
-        result = enable_tensor<Stacked>::make(dims);
+        if (!detail::is_shaped_like(result, dims))
+            result = enable_tensor<Stacked>::make(dims);
 }
 
 /// Reallocates result k, stacked along axis 0, for `length` elements and keeps the first `kept`; the writer
