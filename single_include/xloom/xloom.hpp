@@ -3956,12 +3956,13 @@ shape shape_of_type()
         return enable_tensor<Y>::rank == dynamic_rank ? shape{} : shape(enable_tensor<Y>::rank, 0);
 }
 
-/// Allocates a result of the given shape; does nothing if the shape is fixed.
+/// Makes a result of the given shape, in new memory unless it has that shape.
 template <class Stacked>
 void make_shape(Stacked& result, shape const& dims)
 {
     if constexpr (!is_fixed_shape<shape_type_t<Stacked>>)
-        result = enable_tensor<Stacked>::make(dims);
+        if (!detail::is_shaped_like(result, dims))
+            result = enable_tensor<Stacked>::make(dims);
 }
 
 /// Reallocates result k, stacked along axis 0, for `length` elements and keeps the first `kept`; the writer
@@ -13482,8 +13483,8 @@ namespace detail {
 
 /// Runs a scan in place. Op is the operator's name in errors.
 ///
-/// Why Op is a template argument, and the states are not held by local_states: with either of them g++ 12
-/// takes 1.5 times as long for outputs with strided elements that do not fit in the caches.
+/// Why Op is a template argument: with a function argument g++ 12 takes 1.5 times as long for outputs with
+/// strided elements that do not fit in the caches.
 template <std::string_view const& Op, bool LeadingAxis, class Body, class... States, class Inputs,
     class... Outputs>
 void run_scan_into(Body& body, std::tuple<States&...> states, Inputs const& inputs,
@@ -14181,7 +14182,7 @@ auto scan_lanes(Body&& body, Init&& init, Inputs const& scan_inputs, Lens const&
 /// Options   as scan_lanes; length is required only without inputs and outputs [N, T].
 /// Policy    as scan_lanes.
 /// Errors    before the first write: shape_error, option_error, overlap_error; index_error: a sequence length
-///           outside [0, T]. After an exception of the body, outputs hold the values of whole blocks of steps
+///           outside [0, T]. After an exception of the body, outputs hold the values of some or all steps
 ///           before it, and states their initial or final values.
 /// Order     as scan_lanes.
 /// Cost      as scan_lanes. Allocates once in each thread, before its first iteration: for each input and
@@ -14698,8 +14699,8 @@ auto scan_ragged(Body&& body, Init&& init, Inputs const& scan_inputs, Splits con
 ///           end with N and ascend. body_error as in scan_batched_into.
 /// Order     segments in order, each from its first to its last row; with a policy segments in any order.
 /// Cost      that of a hand-written loop over the same body. Allocates before the first iteration only, for
-///           lazy operands, in each thread for strided elements, and for row_splits that are not of
-///           std::size_t's size.
+///           lazy operands, in each thread for strided elements, and for row_splits that are not
+///           contiguous or not of std::size_t or its signed type.
 /// Aliasing  as scan_into.
 /// Source    ONNX Scan-8, without padding; tf.RaggedTensor's row_splits.
 /// Example
@@ -24134,22 +24135,22 @@ void set_to_zero(X& value)
 }
 
 /// Makes `ct` a cotangent of 0 for `value`: a tensor of its shape, a sequence of as many values.
-template <class X>
-void set_to_zero_of(X& ct, X const& value)
+template <class Ct, class X>
+void set_to_zero_of(Ct& ct, X const& value)
 {
-    if constexpr (tensor<X>) {
+    if constexpr (tensor<Ct>) {
         if (!detail::have_same_shape(ct, value))
-            ct = enable_tensor<X>::make(detail::shape_of(value));
+            ct = enable_tensor<Ct>::make(detail::shape_of(value));
         detail::set_to_zero(ct);
-    } else if constexpr (is_sequence<X>) {
+    } else if constexpr (is_sequence<Ct>) {
         if (ct.size() != value.size())
             ct = value;
         for (std::size_t i = 0; i < ct.size(); ++i)
-            if constexpr (std::is_same_v<typename X::value_type, bool>)
+            if constexpr (std::is_same_v<typename Ct::value_type, bool>)
                 ct[i] = false;
             else
                 detail::set_to_zero_of(ct[i], value[i]);
-    } else if constexpr (is_optional<X>) {
+    } else if constexpr (is_optional<Ct>) {
         if (!ct || !value)
             ct = value;
         if (ct)
@@ -24159,24 +24160,17 @@ void set_to_zero_of(X& ct, X const& value)
     }
 }
 
-/// Returns a value of 0 for a cotangent of a value of this shape: a tensor, or a scalar.
-template <class X>
-X zeros_of_shape([[maybe_unused]] shape const& dims)
-{
-    if constexpr (tensor<X>) {
-        X zeros = enable_tensor<X>::make(dims);
-        detail::set_to_zero(zeros);
-        return zeros;
-    } else {
-        return detail::zero_of<X>();
-    }
-}
-
 /// Returns a value of 0 for a cotangent of `value`: a tensor of its shape, or a scalar.
 template <class X>
 owned_t<X> zeros_like(X const& value)
 {
-    return detail::zeros_of_shape<owned_t<X>>(detail::shape_of(value));
+    if constexpr (tensor<owned_t<X>>) {
+        owned_t<X> zeros = enable_tensor<owned_t<X>>::make(detail::shape_of(value));
+        detail::set_to_zero(zeros);
+        return zeros;
+    } else {
+        return detail::zero_of<owned_t<X>>();
+    }
 }
 
 /// Returns zeros for the cotangents of the values of an argument, which own their items.
@@ -24198,18 +24192,48 @@ To copied_as(From const& from)
     }
 }
 
-/// Calls f(a, b) for every two tensors in the same place of two values: tensors, sequences or optionals.
-template <class A, class B, class F>
-void for_each_tensor_pair([[maybe_unused]] A const& a, [[maybe_unused]] B const& b, F const& f)
+/// Requires that a VJP left a cotangent in the shape of its value.
+///
+/// Errors    body_error.
+template <class X, class Ct>
+void check_cotangent_kept(
+    std::string_view op, std::string_view values, std::size_t i, X const& value, Ct const& ct)
+{
+    if (!detail::have_same_shape(value, ct))
+        fail<body_error>(op, ": the VJP must give every cotangent the shape of its value, but ", values, "[",
+            i, "] is ", detail::shape_of(value), " and the VJP made its cotangent ",
+            detail::describe_shape(ct), ". Assign its items.");
+}
+
+/// Returns copies of states in a State.
+template <class State, class... Xs>
+State copied_states(std::tuple<Xs&...> const& states)
+{
+    return [&]<class... To>(std::tuple<To&...> const*) {
+        return std::apply(
+            [](auto const&... each) { return State(detail::copied_as<bare<To>>(each)...); }, states);
+    }(static_cast<leaves_t<State> const*>(nullptr));
+}
+
+/// Calls f(shape of a, shape of b) for every two tensors in the same place of two values (tensors, sequences
+/// or optionals) whose shapes differ. With Counts the number of values in a sequence or an optional is a
+/// shape, too.
+template <bool Counts, class A, class B, class F>
+void for_each_difference([[maybe_unused]] A const& a, [[maybe_unused]] B const& b, F const& f)
 {
     if constexpr (tensor<A> && tensor<B>) {
-        f(a, b);
+        if (!detail::have_same_shape(a, b))
+            f(detail::shape_of(a), detail::shape_of(b));
     } else if constexpr (is_sequence<A> && is_sequence<B>) {
+        if (Counts && a.size() != b.size())
+            f(shape{a.size()}, shape{b.size()});
         for (std::size_t i = 0; i < a.size() && i < b.size(); ++i)
-            detail::for_each_tensor_pair(a[i], b[i], f);
+            detail::for_each_difference<Counts>(a[i], b[i], f);
     } else if constexpr (is_optional<A> && is_optional<B>) {
+        if (Counts && a.has_value() != b.has_value())
+            f(shape{std::size_t{a.has_value()}}, shape{std::size_t{b.has_value()}});
         if (a && b)
-            detail::for_each_tensor_pair(*a, *b, f);
+            detail::for_each_difference<Counts>(*a, *b, f);
     }
 }
 
@@ -24908,11 +24932,7 @@ public:
         Evaluate const& evaluate, vjp_report& report) const
     {
         auto& operand = std::get<I>(operands_);
-        if (!detail::have_same_shape(operand, ct_operand))
-            fail<body_error>(
-                "xloom::check_vjp: the VJP must give every cotangent the shape of its value, but ", name, "[",
-                number, "] is ", detail::shape_of(operand), " and the VJP made its cotangent ",
-                detail::describe_shape(ct_operand), ". Assign its items.");
+        detail::check_cotangent_kept("xloom::check_vjp", name, number, operand, ct_operand);
         using item = item_t<bare<decltype(operand)>>;
         if constexpr (has_quotients<item>) {
             double const tolerance =
@@ -25011,6 +25031,10 @@ vjp_report check_vjp(State const& states, Elements const& elements, Params const
     auto const first = own(states);
     auto const x = own(elements);
     auto const p = own(params);
+    static constexpr std::string_view op = "xloom::check_vjp";
+    detail::check_extents(op, "states", first);
+    detail::check_extents(op, "elements", x);
+    detail::check_extents(op, "params", p);
     auto operands = std::tuple_cat(first, x, p);
     constexpr std::size_t S = std::tuple_size_v<decltype(first)>, M = std::tuple_size_v<decltype(x)>,
                           P = std::tuple_size_v<decltype(p)>;
@@ -29007,6 +29031,9 @@ public:
                 detail::call_body(then_vjp, operands, cts, detail::leaves(ct_operands));
             else
                 detail::call_body(else_vjp, operands, cts, detail::leaves(ct_operands));
+            detail::for_each_leaf(detail::leaves(ct_operands), [&](auto i, auto const& ct) {
+                detail::check_cotangent_kept(op, "operands", i, std::get<i>(operands), ct);
+            });
         }
         return ct_operands;
     }
@@ -29037,8 +29064,8 @@ private:
 ///
 /// Shapes    as if_; each cotangent as its value.
 /// Types     an operand is a tensor, or a scalar that 0 can be converted to.
-/// Errors    as if_; the pullback: shape_error: a cotangent's shape; option_error: it has been moved from.
-///           Exceptions of the callables propagate.
+/// Errors    as if_; the pullback: shape_error: a cotangent's shape; option_error: it has been moved from;
+///           body_error: the VJP changed the shape of a cotangent. Exceptions of the callables propagate.
 /// Cost      that of the branch and of its VJP; the pullback allocates the cotangents.
 /// Aliasing  operands that are variables of tensor types are not copied: they must live, unchanged, until the
 ///           last call of the pullback. Other operands and the callables are kept in the pullback.
@@ -34472,19 +34499,23 @@ namespace xloom::inline XLOOM_ABI {
 
 namespace detail {
 
-/// The states that a forward pass kept, and the shapes of its operands and results. Those of a value that is
-/// no tensor are empty.
+/// The states that a forward pass kept, cotangents of 0 for the final ones, and the shapes of other operands
+/// and results. Those of a value that is no tensor are empty.
 template <template <class> class Slots, class State>
 struct forward_record {
     kept_states<Slots, State> states;
+    std::optional<State> zeros{}; ///< since the first forward pass
     std::vector<shape> initial_shapes{};
-    std::vector<shape> state_shapes{};
     std::vector<shape> output_shapes{};
 
-    /// Ends a forward pass with results of these shapes.
-    void finish(std::span<shape const> of_states, std::span<shape const> of_outputs)
+    /// Ends a forward pass with these states, and outputs of these shapes.
+    template <class... Xs>
+    void finish(std::tuple<Xs&...> const& final_states, std::span<shape const> of_outputs)
     {
-        state_shapes.assign(of_states.begin(), of_states.end());
+        if (!zeros)
+            zeros.emplace(detail::copied_states<State>(final_states));
+        detail::for_each_leaf(detail::leaves(*zeros),
+            [&](auto i, auto& zero) { detail::set_to_zero_of(zero, std::get<i>(final_states)); });
         output_shapes.assign(of_outputs.begin(), of_outputs.end());
         states.finish();
     }
@@ -34685,12 +34716,13 @@ void check_scan_backward(
         fail<shape_error>(op, ": the residuals must be those of a forward pass of the same length, but ",
             "scan_inputs have ", length, " elements and the forward pass had ", record.states.length(),
             " iterations. Give both the same scan inputs.");
-    check_optional_cotangents(op, "ct_states", detail::shapes_of(ct_states), "states", record.state_shapes);
+    auto const state_shapes = detail::shapes_of(detail::const_leaves(detail::leaves(*record.zeros)));
+    check_optional_cotangents(op, "ct_states", detail::shapes_of(ct_states), "states", state_shapes);
     auto const ct_output_shapes = detail::shapes_of(ct_outputs);
     check_cotangents(op, "ct_outputs", ct_output_shapes, "scan_outputs", record.output_shapes);
     if (length != 0) // an empty output of a dynamic rank is [0], whatever its axis
         check_scan_outputs(op, ct_output_shapes, length, options, words_of_ct_outputs);
-    check_optional_cotangents(op, "ct_init", detail::shapes_of(ct_init), "states", record.state_shapes);
+    check_optional_cotangents(op, "ct_init", detail::shapes_of(ct_init), "states", state_shapes);
     check_cotangents(op, "ct_scan_inputs", detail::shapes_of(ct_inputs), "scan_inputs", input_shapes);
     check_cotangents(op, "ct_params", detail::shapes_of(ct_params), "params", detail::shapes_of(params));
     check_written(op,
@@ -34725,15 +34757,12 @@ auto unchecked_cotangents(CtStates const& ct_states)
 
 /// Returns the cotangents of the final states: copies of these, or zeros if there are none.
 template <class State, class CtStates>
-State final_cotangents(CtStates const& ct_states, std::vector<shape> const& state_shapes)
+State final_cotangents(CtStates const& ct_states, State const& zeros)
 {
-    using states = leaves_t<State>;
-    return [&]<std::size_t... I>(std::index_sequence<I...>) {
-        if constexpr (std::tuple_size_v<CtStates> == 0)
-            return State(detail::zeros_of_shape<bare<std::tuple_element_t<I, states>>>(state_shapes[I])...);
-        else
-            return State(detail::copied_as<bare<std::tuple_element_t<I, states>>>(std::get<I>(ct_states))...);
-    }(std::make_index_sequence<leaf_count<State>>{});
+    if constexpr (std::tuple_size_v<CtStates> == 0)
+        return zeros;
+    else
+        return detail::copied_states<State>(ct_states);
 }
 
 /// Adds the cotangents of the initial states to their gradients, if there are any.
@@ -34869,6 +34898,20 @@ void start_loop(std::string_view op, loop_record<State>& record, States const& s
     record.states.start(op, saturated_size((std::max)(limit, std::int64_t{0})), /*is_exact*/ false);
 }
 
+/// Requires that the tensors that a cotangent holds, in a sequence or an optional, have the shapes of those
+/// that its value holds in the same places; with Counts, that it holds as many.
+///
+/// Errors    shape_error.
+template <bool Counts, class Cotangent, class Value>
+void check_held_shapes(std::string_view op, std::string_view cotangents, std::string_view values,
+    std::size_t i, Cotangent const& cotangent, Value const& value)
+{
+    detail::for_each_difference<Counts>(cotangent, value, [&](shape const& actual, shape const& expected) {
+        fail<shape_error>(op, ": a cotangent must have the shape of its value, but ", cotangents, "[", i,
+            "] holds ", actual, " where ", values, "[", i, "] holds ", expected, ". Give it that shape.");
+    });
+}
+
 /// Checks the cotangents of a loop's results.
 template <class State, class CtStates, class CtOutputs>
 void check_loop_cotangents(std::string_view op, loop_record<State> const& record, CtStates const& ct_states,
@@ -34877,23 +34920,12 @@ void check_loop_cotangents(std::string_view op, loop_record<State> const& record
     check_finished(op, record.states.is_finished());
     detail::check_extents(op, "ct_outputs", ct_outputs);
     check_cotangents(op, "ct_outputs", detail::shapes_of(ct_outputs), "scan_outputs", record.output_shapes);
+    auto const zeros = detail::const_leaves(detail::leaves(*record.zeros));
     check_optional_cotangents(op, "ct_states", detail::shapes_if_tensors(op, "ct_states", ct_states),
-        "states", record.state_shapes);
-}
-
-/// Requires that the tensors that a gradient holds in a sequence or an optional have the shapes of those of a
-/// value in the same places.
-///
-/// Errors    shape_error.
-template <class Gradient, class Value>
-void check_held_shapes(
-    std::string_view op, std::string_view name, std::size_t i, Gradient const& gradient, Value const& value)
-{
-    detail::for_each_tensor_pair(gradient, value, [&](auto const& actual, auto const& expected) {
-        if (!detail::have_same_shape(actual, expected))
-            fail<shape_error>(op, ": a cotangent must have the shape of its value, but ct_init[", i,
-                "] holds ", detail::describe_shape(actual), " where ", name, "[", i, "] holds ",
-                detail::describe_shape(expected), ". Give it that shape.");
+        "states", detail::shapes_if_tensors(op, "states", zeros));
+    detail::for_each_leaf(ct_states, [&]<class X>(auto i, X const& cotangent) {
+        if constexpr (has_sequence<X>)
+            detail::check_held_shapes<true>(op, "ct_states", "states", i, cotangent, std::get<i>(zeros));
     });
 }
 
@@ -34907,10 +34939,11 @@ void check_loop_gradients(std::string_view op, loop_record<State> const& record,
     detail::for_each_leaf(ct_init, [&]<class X>(auto i, X const& gradient) {
         if constexpr (has_sequence<X>) {
             if (record.states.length() == 0)
-                detail::check_held_shapes(op, "ct_states", i, gradient, std::get<i>(ct_states));
+                detail::check_held_shapes<false>(
+                    op, "ct_init", "init", i, gradient, std::get<i>(detail::leaves(*record.zeros)));
             else
-                detail::check_held_shapes(
-                    op, "init", i, gradient, std::get<i>(record.states.state_slots()).first());
+                detail::check_held_shapes<false>(
+                    op, "ct_init", "init", i, gradient, std::get<i>(record.states.state_slots()).first());
         }
     });
     detail::check_extents(op, "params", params);
@@ -34960,11 +34993,10 @@ State run_loop_backward(std::string_view op, loop_record<State>& record, RunBody
             ct_current.after(), detail::input_elements(ct_y), before, ct_params);
         detail::leave_all(ct_y);
         detail::for_each_leaf(values, [&](auto i, auto const& value) {
-            detail::for_each_tensor_pair(value, std::get<i>(before), [&](auto const& was, auto const& is) {
-                if (!detail::have_same_shape(was, is))
-                    detail::fail_reshaped(
-                        op, "ct_states", i, detail::shape_of(was), detail::describe_shape(is), t);
-            });
+            detail::for_each_difference<true>(
+                value, std::get<i>(before), [&](shape const& was, shape const& is) {
+                    detail::fail_reshaped(op, "ct_states", i, was, concat(is), t);
+                });
         });
         guards.check_shapes(op, "ct_params", ct_params, t);
         ct_current.step();
@@ -35044,8 +35076,8 @@ public:
         constexpr std::size_t states = leaf_count<state>;
         auto recorded = detail::recording<2, states, 2 + states>(record, body_, params);
         auto result = detail::run_loop<Step>(op, recorded, std::move(init), options);
-        record.finish(detail::shapes_if_tensors(op, "states", detail::leaves(result.final_state)),
-            detail::shapes_of(detail::leaves(result.scan_outputs)));
+        record.finish(
+            detail::leaves(result.final_state), detail::shapes_of(detail::leaves(result.scan_outputs)));
         return result;
     }
 
@@ -35079,8 +35111,7 @@ public:
                 });
             };
             auto ct_init = detail::run_loop_backward(op, record, run_body, body_vjp, params,
-                detail::final_cotangents<state>(ct_last, record.state_shapes), ct_ys,
-                detail::leaves(ct_params));
+                detail::final_cotangents(ct_last, *record.zeros), ct_ys, detail::leaves(ct_params));
             return {std::move(ct_init), std::move(ct_params)};
         } else {
             return {}; // a value, so that one mistake gives one error
@@ -35180,8 +35211,8 @@ auto loop_vjp(Body&& body, BodyVjp&& body_vjp, Init&& init, Params&& params = {}
 /// params is one value or a flat std::tuple of values of any type: whatever has a gradient and is not
 /// carried.
 ///
-/// Errors    as loop_into; option_error: checkpoint::sqrt or binomial without options.max_trip_count. If a
-///           body throws, the residuals cannot be used for a backward pass.
+/// Errors    as loop_into; option_error: checkpoint::sqrt or binomial without options.max_trip_count.
+///           After an exception the residuals cannot be used for a backward pass.
 /// Cost      that of loop_into, and a copy of all carried values that are kept: see checkpoint. With
 ///           checkpoint::online and carried values that keep their shapes, nothing is allocated in the loop
 ///           if the residuals have the memory from an earlier call.
@@ -35206,8 +35237,7 @@ loop_status loop_forward_into(Body&& body, States&& states, Params const& params
         auto recorded = detail::recording<1, count, 1 + count>(record, body, parameters);
         loop_status const status =
             detail::run_loop_into(op, recorded, detail::leaves(states), detail::leaves(scan_outputs), given);
-        record.finish(detail::shapes_if_tensors(op, "states", detail::leaves(states)),
-            detail::shapes_of(detail::leaves(scan_outputs)));
+        record.finish(detail::leaves(states), detail::shapes_of(detail::leaves(scan_outputs)));
         return status;
     } else {
         return {}; // a value, so that one mistake gives one error
@@ -35223,7 +35253,7 @@ loop_status loop_forward_into(Body&& body, States&& states, Params const& params
 /// Shapes    each cotangent as its value: ct_states as the final values, ct_init as the initial ones. Of
 ///           ct_outputs, which are as the scan outputs, the iterations that were run are read. Without
 ///           cotangents().states() those of tensors and scalars are zeros; gradients().init() is optional. A
-///           sequence or an optional is extended by what it does not have.
+///           sequence or an optional in it is extended by what it does not have.
 /// Errors    before the first write: shape_error: a cotangent's shape. option_error: no forward pass has
 ///           finished with the residuals, or they have been moved from. overlap_error: a gradient shares
 ///           memory with another operand. body_error, after an iteration: body_vjp gave a cotangent another
@@ -35277,9 +35307,9 @@ void loop_vjp_into(Body&& body, BodyVjp&& body_vjp, Params const& params, Residu
                 static_cast<void>(
                     detail::call_body(body, std::tuple<std::int64_t>(t), carried, parameters, discarded));
             };
-            detail::add_all(ct_init,
-                detail::run_loop_backward(op, record, run_body, body_vjp, parameters,
-                    detail::final_cotangents<state>(ct_states, record.state_shapes), ct_outputs, ct_params));
+            detail::add_all(
+                ct_init, detail::run_loop_backward(op, record, run_body, body_vjp, parameters,
+                             detail::final_cotangents(ct_states, *record.zeros), ct_outputs, ct_params));
         }
     }
 }
@@ -36032,15 +36062,16 @@ void scan_lanes_vjp(Body const& body, BodyVjp const& body_vjp, State state, Inpu
 {
     static constexpr std::string_view op = "xloom::scan_lanes_vjp";
     auto const states = detail::leaves(state);
-    auto const shapes = detail::shapes_of(states);
     detail::check_extents(op, "scan_inputs", inputs);
+    detail::check_extents(op, "ct_outputs", ct_outputs);
     lane_extent const checked = detail::check_scan_lanes(op,
-        {"init", shapes, detail::shapes_of(inputs), detail::shapes_of(ct_outputs), "scan_inputs",
-            "ct_outputs"},
+        {"init", detail::shapes_of(states), detail::shapes_of(inputs), detail::shapes_of(ct_outputs),
+            "scan_inputs", "ct_outputs"},
         options);
     batch_rows const rows(op, sequence_lens, checked.extent);
+    detail::check_extents(op, "ct_states", ct_states);
     check_ct_states(op, detail::shapes_of(ct_states), checked.extent.batch);
-    gradient.init = detail::final_cotangents<State>(ct_states, {shapes.begin(), shapes.end()});
+    gradient.init = detail::final_cotangents(ct_states, detail::zero_cotangents<State>(states));
     gradient.scan_inputs = detail::zero_cotangents<decltype(gradient.scan_inputs)>(inputs);
     detail::run_scan_lanes_vjp<!std::is_same_v<Lens, std::nullopt_t>>(
         op, body, body_vjp, states, inputs, rows, ct_outputs, checked, gradient, policy);
@@ -36217,8 +36248,7 @@ void scan_forward_into(Body& body, States&& states, Inputs const& scan_inputs, P
                 record, body, parameters);
         detail::run_scan_into<op, LeadingAxis>(
             recorded, detail::leaves(states), evaluated, detail::leaves(scan_outputs), options);
-        record.finish(
-            detail::shapes_of(detail::leaves(states)), detail::shapes_of(detail::leaves(scan_outputs)));
+        record.finish(detail::leaves(states), detail::shapes_of(detail::leaves(scan_outputs)));
     }
 }
 
@@ -36252,7 +36282,7 @@ void scan_vjp_into(Body& body, BodyVjp& body_vjp, Inputs const& scan_inputs, Par
             auto const run_body = [&](auto const&... arguments) { detail::call_body(body, arguments...); };
             detail::add_all(operands.ct_init,
                 detail::run_scan_backward<LeadingAxis>(op, record.states, run_body, body_vjp, operands,
-                    detail::final_cotangents<state>(operands.ct_states, record.state_shapes), options));
+                    detail::final_cotangents(operands.ct_states, *record.zeros), options));
         }
     }
 }
@@ -36291,8 +36321,8 @@ public:
             record, body_, params);
         auto result = detail::run_scan<Step, static_length<bare<decltype(inputs)>>::value, LeadingAxis>(
             op, recorded, std::move(init), inputs, options_);
-        record.finish(detail::shapes_of(detail::leaves(result.final_state)),
-            detail::shapes_of(detail::leaves(result.scan_outputs)));
+        record.finish(
+            detail::leaves(result.final_state), detail::shapes_of(detail::leaves(result.scan_outputs)));
         return result;
     }
 
@@ -36332,7 +36362,7 @@ public:
                 });
             };
             auto ct_init = detail::run_scan_backward<LeadingAxis>(op, record.states, run_body, body_vjp,
-                operands, detail::final_cotangents<state>(operands.ct_states, record.state_shapes), options_);
+                operands, detail::final_cotangents(operands.ct_states, *record.zeros), options_);
             return {std::move(ct_init), std::move(ct_inputs), std::move(ct_params)};
         } else {
             return {}; // a value, so that one mistake gives one error
@@ -36456,8 +36486,8 @@ auto scan_vjp(Body&& body, BodyVjp&& body_vjp, Init&& init, Inputs&& scan_inputs
 /// value or a flat std::tuple of values of any type (std::tie for variables): whatever has a gradient and is
 /// no state or scan input, such as weights.
 ///
-/// Errors    as scan_into; shape_error: the states to keep do not fit in memory. If a body throws, the
-///           residuals cannot be used for a backward pass.
+/// Errors    as scan_into; shape_error: the states to keep do not fit in memory. After an exception
+///           the residuals cannot be used for a backward pass.
 /// Cost      that of scan_into, and a copy of every state that is kept: see checkpoint. Allocates before the
 ///           first iteration only and, except for lazy operands and strided elements, nothing if the
 ///           residuals have the memory from an earlier call.

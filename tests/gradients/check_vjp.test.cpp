@@ -116,6 +116,18 @@ TEST_CASE("a VJP that overwrites a cotangent, where it must add, is wrong")
     CHECK(check_vjp_into(in_place, adding, 0.5, 2.0, 0.25, std::tuple()));
 }
 
+TEST_CASE("check_vjp refuses operands of more axes than an operator takes")
+{
+    auto const body = [](double state, auto const& x_t) { return scan_step{state + x_t(0)}; };
+    auto const never = [](auto const&...) { FAIL_CHECK("the body's VJP ran"); };
+    xt::xarray<double> const many = xt::ones<double>(std::vector<std::size_t>(17, 1));
+    CHECK_THROWS_WITH_AS(static_cast<void>(check_vjp(body, never, 1.0, many)),
+        "xloom::check_vjp: a tensor may have at most 16 axes (max_rank), but elements[0] has 17. Merge some "
+        "of "
+        "them.",
+        shape_error);
+}
+
 TEST_CASE("a VJP that changes the shape of a cotangent is an error")
 {
     auto const body = [](vec const& state, vec const& x_t, vec const& w) {

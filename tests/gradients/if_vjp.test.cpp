@@ -73,6 +73,19 @@ TEST_CASE("errors")
         shape_error);
 }
 
+TEST_CASE("a VJP that changes the shape of a cotangent is an error")
+{
+    vec const x = {1, 2, 3};
+    auto const shorter = [](vec const&, double, vec const& ct, vec& ct_x, double&) { ct_x = vec{ct(0)}; };
+    for (bool const cond : {true, false}) {
+        auto taken = if_vjp(cond, product, shorter, square, shorter, std::tuple(x, 5.0));
+        CHECK_THROWS_WITH_AS(static_cast<void>(taken.pullback(x)),
+            "xloom::if_vjp: the VJP must give every cotangent the shape of its value, but operands[0] is [3] "
+            "and the VJP made its cotangent [1]. Assign its items.",
+            body_error);
+    }
+}
+
 TEST_CASE("a lazy cotangent, and an operand that is a span")
 {
     vec const x = {1, 2, 3}, ct = {1, 0, 2};

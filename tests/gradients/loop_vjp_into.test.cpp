@@ -169,9 +169,15 @@ TEST_CASE("a gradient in a list or an optional has the shape of its value")
     CHECK(ct_values == zeros);
     ct_last = vec{0, 0, 0};
     CHECK_THROWS_WITH_AS(backward(ct_values, ct_last, {{1, 1, 1}, {1, 1, 1}}),
-        "xloom::loop_vjp_into: ct_states must keep their shapes in every iteration, but ct_states[0] was [2] "
-        "and the body made it [3] at iteration 0. Return a value of the original shape.",
-        body_error);
+        "xloom::loop_vjp_into: a cotangent must have the shape of its value, but ct_states[0] holds [3] "
+        "where "
+        "states[0] holds [2]. Give it that shape.",
+        shape_error);
+    CHECK_THROWS_WITH_AS(backward(ct_values, ct_last, {{1, 1}}),
+        "xloom::loop_vjp_into: a cotangent must have the shape of its value, but ct_states[0] holds [1] "
+        "where "
+        "states[0] holds [2]. Give it that shape.",
+        shape_error);
     CHECK(ct_values == zeros);
     backward(ct_values, ct_last, ones);
     CHECK(ct_values == ones);
@@ -179,10 +185,58 @@ TEST_CASE("a gradient in a list or an optional has the shape of its value")
 
     forward(0); // the cotangents of the final values are those of the initial ones
     CHECK_THROWS_WITH_AS(backward(ct_values, ct_last, {{1, 1, 1}, {1, 1, 1}}),
-        "xloom::loop_vjp_into: a cotangent must have the shape of its value, but ct_init[0] holds [2] where "
-        "ct_states[0] holds [3]. Give it that shape.",
+        "xloom::loop_vjp_into: a cotangent must have the shape of its value, but ct_states[0] holds [3] "
+        "where "
+        "states[0] holds [2]. Give it that shape.",
+        shape_error);
+    ct_last = vec{0, 0};
+    CHECK_THROWS_WITH_AS(backward(ct_values, ct_last, ones),
+        "xloom::loop_vjp_into: a cotangent must have the shape of its value, but ct_init[1] holds [2] where "
+        "init[1] holds [3]. Give it that shape.",
         shape_error);
     CHECK(ct_values == ones);
+}
+
+TEST_CASE("an optional or a list that is empty has no cotangents")
+{
+    using list = std::vector<vec>;
+    auto const body = [](std::int64_t, list&, std::optional<vec>&) { return true; };
+    std::optional<vec> made;
+    auto const body_vjp = [&](std::int64_t, list const&, std::optional<vec> const&,
+                              list const& ct_next_values, std::optional<vec> const& ct_next_last,
+                              list& ct_values, std::optional<vec>& ct_last) {
+        CHECK(ct_next_values.empty());
+        CHECK(!ct_next_last);
+        CHECK(ct_values.empty());
+        ct_last = made;
+    };
+    loop_residuals<std::tuple<list, std::optional<vec>>> residuals;
+    auto states = std::tuple(list(), std::optional<vec>());
+    loop_forward_into(body, states, std::tuple(), std::tuple(), residuals, {.max_trip_count = 2});
+    list ct_values = {{0, 0}};
+    std::optional<vec> ct_last = vec{0, 0};
+    auto const backward = [&](list const& of_values, std::optional<vec> const& of_last) {
+        loop_vjp_into(body, body_vjp, std::tuple(), residuals, cotangents().states(of_values, of_last),
+            gradients().init(ct_values, ct_last));
+    };
+    CHECK_THROWS_WITH_AS(backward(list{{1, 1, 1}}, std::optional<vec>()),
+        "xloom::loop_vjp_into: a cotangent must have the shape of its value, but ct_states[0] holds [1] "
+        "where "
+        "states[0] holds [0]. Give it that shape.",
+        shape_error);
+    CHECK_THROWS_WITH_AS(backward(list(), std::optional(vec{1, 1, 1})),
+        "xloom::loop_vjp_into: a cotangent must have the shape of its value, but ct_states[1] holds [1] "
+        "where "
+        "states[1] holds [0]. Give it that shape.",
+        shape_error);
+    backward(list(), std::optional<vec>());
+    made = vec{1, 1, 1};
+    CHECK_THROWS_WITH_AS(backward(list(), std::optional<vec>()),
+        "xloom::loop_vjp_into: ct_states must keep their shapes in every iteration, but ct_states[1] was [0] "
+        "and the body made it [1] at iteration 1. Return a value of the original shape.",
+        body_error);
+    CHECK(ct_values == list{{0, 0}});
+    CHECK(ct_last == vec{0, 0});
 }
 
 TEST_CASE("carried values of type bool have cotangents of type bool")

@@ -287,6 +287,12 @@ TEST_CASE("scan_lanes_vjp refuses cotangents of other shapes")
         "scan_inputs[0] has 4 (axis 1 of [2, 4]) and ct_outputs[0] has 5 (axis 1 of [2, 5]). Cut them to one "
         "length.",
         xloom::shape_error);
+    xt::xarray<float> const many = xt::ones<float>(std::vector<std::size_t>(17, 1));
+    CHECK_THROWS_WITH_AS(
+        xloom::scan_lanes_vjp(body, never, h, x, std::nullopt, xloom::cotangents().states(many).outputs(x)),
+        "xloom::scan_lanes_vjp: a tensor may have at most 16 axes (max_rank), but ct_states[0] has 17. "
+        "Merge some of them.",
+        xloom::shape_error);
 }
 
 TEST_CASE("scan_lanes_vjp refuses states that do not fit in memory")

@@ -142,11 +142,7 @@ public:
         Evaluate const& evaluate, vjp_report& report) const
     {
         auto& operand = std::get<I>(operands_);
-        if (!detail::have_same_shape(operand, ct_operand))
-            fail<body_error>(
-                "xloom::check_vjp: the VJP must give every cotangent the shape of its value, but ", name, "[",
-                number, "] is ", detail::shape_of(operand), " and the VJP made its cotangent ",
-                detail::describe_shape(ct_operand), ". Assign its items.");
+        detail::check_cotangent_kept("xloom::check_vjp", name, number, operand, ct_operand);
         using item = item_t<bare<decltype(operand)>>;
         if constexpr (has_quotients<item>) {
             double const tolerance =
@@ -245,6 +241,10 @@ vjp_report check_vjp(State const& states, Elements const& elements, Params const
     auto const first = own(states);
     auto const x = own(elements);
     auto const p = own(params);
+    static constexpr std::string_view op = "xloom::check_vjp";
+    detail::check_extents(op, "states", first);
+    detail::check_extents(op, "elements", x);
+    detail::check_extents(op, "params", p);
     auto operands = std::tuple_cat(first, x, p);
     constexpr std::size_t S = std::tuple_size_v<decltype(first)>, M = std::tuple_size_v<decltype(x)>,
                           P = std::tuple_size_v<decltype(p)>;

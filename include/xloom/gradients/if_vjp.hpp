@@ -124,6 +124,9 @@ public:
                 detail::call_body(then_vjp, operands, cts, detail::leaves(ct_operands));
             else
                 detail::call_body(else_vjp, operands, cts, detail::leaves(ct_operands));
+            detail::for_each_leaf(detail::leaves(ct_operands), [&](auto i, auto const& ct) {
+                detail::check_cotangent_kept(op, "operands", i, std::get<i>(operands), ct);
+            });
         }
         return ct_operands;
     }
@@ -154,8 +157,8 @@ private:
 ///
 /// Shapes    as if_; each cotangent as its value.
 /// Types     an operand is a tensor, or a scalar that 0 can be converted to.
-/// Errors    as if_; the pullback: shape_error: a cotangent's shape; option_error: it has been moved from.
-///           Exceptions of the callables propagate.
+/// Errors    as if_; the pullback: shape_error: a cotangent's shape; option_error: it has been moved from;
+///           body_error: the VJP changed the shape of a cotangent. Exceptions of the callables propagate.
 /// Cost      that of the branch and of its VJP; the pullback allocates the cotangents.
 /// Aliasing  operands that are variables of tensor types are not copied: they must live, unchanged, until the
 ///           last call of the pullback. Other operands and the callables are kept in the pullback.

@@ -76,8 +76,8 @@ public:
         constexpr std::size_t states = leaf_count<state>;
         auto recorded = detail::recording<2, states, 2 + states>(record, body_, params);
         auto result = detail::run_loop<Step>(op, recorded, std::move(init), options);
-        record.finish(detail::shapes_if_tensors(op, "states", detail::leaves(result.final_state)),
-            detail::shapes_of(detail::leaves(result.scan_outputs)));
+        record.finish(
+            detail::leaves(result.final_state), detail::shapes_of(detail::leaves(result.scan_outputs)));
         return result;
     }
 
@@ -111,8 +111,7 @@ public:
                 });
             };
             auto ct_init = detail::run_loop_backward(op, record, run_body, body_vjp, params,
-                detail::final_cotangents<state>(ct_last, record.state_shapes), ct_ys,
-                detail::leaves(ct_params));
+                detail::final_cotangents(ct_last, *record.zeros), ct_ys, detail::leaves(ct_params));
             return {std::move(ct_init), std::move(ct_params)};
         } else {
             return {}; // a value, so that one mistake gives one error
@@ -212,8 +211,8 @@ auto loop_vjp(Body&& body, BodyVjp&& body_vjp, Init&& init, Params&& params = {}
 /// params is one value or a flat std::tuple of values of any type: whatever has a gradient and is not
 /// carried.
 ///
-/// Errors    as loop_into; option_error: checkpoint::sqrt or binomial without options.max_trip_count. If a
-///           body throws, the residuals cannot be used for a backward pass.
+/// Errors    as loop_into; option_error: checkpoint::sqrt or binomial without options.max_trip_count.
+///           After an exception the residuals cannot be used for a backward pass.
 /// Cost      that of loop_into, and a copy of all carried values that are kept: see checkpoint. With
 ///           checkpoint::online and carried values that keep their shapes, nothing is allocated in the loop
 ///           if the residuals have the memory from an earlier call.
@@ -238,8 +237,7 @@ loop_status loop_forward_into(Body&& body, States&& states, Params const& params
         auto recorded = detail::recording<1, count, 1 + count>(record, body, parameters);
         loop_status const status =
             detail::run_loop_into(op, recorded, detail::leaves(states), detail::leaves(scan_outputs), given);
-        record.finish(detail::shapes_if_tensors(op, "states", detail::leaves(states)),
-            detail::shapes_of(detail::leaves(scan_outputs)));
+        record.finish(detail::leaves(states), detail::shapes_of(detail::leaves(scan_outputs)));
         return status;
     } else {
         return {}; // a value, so that one mistake gives one error
@@ -255,7 +253,7 @@ loop_status loop_forward_into(Body&& body, States&& states, Params const& params
 /// Shapes    each cotangent as its value: ct_states as the final values, ct_init as the initial ones. Of
 ///           ct_outputs, which are as the scan outputs, the iterations that were run are read. Without
 ///           cotangents().states() those of tensors and scalars are zeros; gradients().init() is optional. A
-///           sequence or an optional is extended by what it does not have.
+///           sequence or an optional in it is extended by what it does not have.
 /// Errors    before the first write: shape_error: a cotangent's shape. option_error: no forward pass has
 ///           finished with the residuals, or they have been moved from. overlap_error: a gradient shares
 ///           memory with another operand. body_error, after an iteration: body_vjp gave a cotangent another
@@ -309,9 +307,9 @@ void loop_vjp_into(Body&& body, BodyVjp&& body_vjp, Params const& params, Residu
                 static_cast<void>(
                     detail::call_body(body, std::tuple<std::int64_t>(t), carried, parameters, discarded));
             };
-            detail::add_all(ct_init,
-                detail::run_loop_backward(op, record, run_body, body_vjp, parameters,
-                    detail::final_cotangents<state>(ct_states, record.state_shapes), ct_outputs, ct_params));
+            detail::add_all(
+                ct_init, detail::run_loop_backward(op, record, run_body, body_vjp, parameters,
+                             detail::final_cotangents(ct_states, *record.zeros), ct_outputs, ct_params));
         }
     }
 }

@@ -306,15 +306,16 @@ void scan_lanes_vjp(Body const& body, BodyVjp const& body_vjp, State state, Inpu
 {
     static constexpr std::string_view op = "xloom::scan_lanes_vjp";
     auto const states = detail::leaves(state);
-    auto const shapes = detail::shapes_of(states);
     detail::check_extents(op, "scan_inputs", inputs);
+    detail::check_extents(op, "ct_outputs", ct_outputs);
     lane_extent const checked = detail::check_scan_lanes(op,
-        {"init", shapes, detail::shapes_of(inputs), detail::shapes_of(ct_outputs), "scan_inputs",
-            "ct_outputs"},
+        {"init", detail::shapes_of(states), detail::shapes_of(inputs), detail::shapes_of(ct_outputs),
+            "scan_inputs", "ct_outputs"},
         options);
     batch_rows const rows(op, sequence_lens, checked.extent);
+    detail::check_extents(op, "ct_states", ct_states);
     check_ct_states(op, detail::shapes_of(ct_states), checked.extent.batch);
-    gradient.init = detail::final_cotangents<State>(ct_states, {shapes.begin(), shapes.end()});
+    gradient.init = detail::final_cotangents(ct_states, detail::zero_cotangents<State>(states));
     gradient.scan_inputs = detail::zero_cotangents<decltype(gradient.scan_inputs)>(inputs);
     detail::run_scan_lanes_vjp<!std::is_same_v<Lens, std::nullopt_t>>(
         op, body, body_vjp, states, inputs, rows, ct_outputs, checked, gradient, policy);

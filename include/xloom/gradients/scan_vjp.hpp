@@ -76,8 +76,7 @@ void scan_forward_into(Body& body, States&& states, Inputs const& scan_inputs, P
                 record, body, parameters);
         detail::run_scan_into<op, LeadingAxis>(
             recorded, detail::leaves(states), evaluated, detail::leaves(scan_outputs), options);
-        record.finish(
-            detail::shapes_of(detail::leaves(states)), detail::shapes_of(detail::leaves(scan_outputs)));
+        record.finish(detail::leaves(states), detail::shapes_of(detail::leaves(scan_outputs)));
     }
 }
 
@@ -111,7 +110,7 @@ void scan_vjp_into(Body& body, BodyVjp& body_vjp, Inputs const& scan_inputs, Par
             auto const run_body = [&](auto const&... arguments) { detail::call_body(body, arguments...); };
             detail::add_all(operands.ct_init,
                 detail::run_scan_backward<LeadingAxis>(op, record.states, run_body, body_vjp, operands,
-                    detail::final_cotangents<state>(operands.ct_states, record.state_shapes), options));
+                    detail::final_cotangents(operands.ct_states, *record.zeros), options));
         }
     }
 }
@@ -150,8 +149,8 @@ public:
             record, body_, params);
         auto result = detail::run_scan<Step, static_length<bare<decltype(inputs)>>::value, LeadingAxis>(
             op, recorded, std::move(init), inputs, options_);
-        record.finish(detail::shapes_of(detail::leaves(result.final_state)),
-            detail::shapes_of(detail::leaves(result.scan_outputs)));
+        record.finish(
+            detail::leaves(result.final_state), detail::shapes_of(detail::leaves(result.scan_outputs)));
         return result;
     }
 
@@ -191,7 +190,7 @@ public:
                 });
             };
             auto ct_init = detail::run_scan_backward<LeadingAxis>(op, record.states, run_body, body_vjp,
-                operands, detail::final_cotangents<state>(operands.ct_states, record.state_shapes), options_);
+                operands, detail::final_cotangents(operands.ct_states, *record.zeros), options_);
             return {std::move(ct_init), std::move(ct_inputs), std::move(ct_params)};
         } else {
             return {}; // a value, so that one mistake gives one error
@@ -315,8 +314,8 @@ auto scan_vjp(Body&& body, BodyVjp&& body_vjp, Init&& init, Inputs&& scan_inputs
 /// value or a flat std::tuple of values of any type (std::tie for variables): whatever has a gradient and is
 /// no state or scan input, such as weights.
 ///
-/// Errors    as scan_into; shape_error: the states to keep do not fit in memory. If a body throws, the
-///           residuals cannot be used for a backward pass.
+/// Errors    as scan_into; shape_error: the states to keep do not fit in memory. After an exception
+///           the residuals cannot be used for a backward pass.
 /// Cost      that of scan_into, and a copy of every state that is kept: see checkpoint. Allocates before the
 ///           first iteration only and, except for lazy operands and strided elements, nothing if the
 ///           residuals have the memory from an earlier call.

@@ -3,6 +3,8 @@
 // cotangents of the states during it.
 
 #include <algorithm>
+#include <cstddef>
+#include <string_view>
 #include <tuple>
 #include <type_traits>
 #include <utility>
@@ -146,22 +148,22 @@ void set_to_zero(X& value)
 }
 
 /// Makes `ct` a cotangent of 0 for `value`: a tensor of its shape, a sequence of as many values.
-template <class X>
-void set_to_zero_of(X& ct, X const& value)
+template <class Ct, class X>
+void set_to_zero_of(Ct& ct, X const& value)
 {
-    if constexpr (tensor<X>) {
+    if constexpr (tensor<Ct>) {
         if (!detail::have_same_shape(ct, value))
-            ct = enable_tensor<X>::make(detail::shape_of(value));
+            ct = enable_tensor<Ct>::make(detail::shape_of(value));
         detail::set_to_zero(ct);
-    } else if constexpr (is_sequence<X>) {
+    } else if constexpr (is_sequence<Ct>) {
         if (ct.size() != value.size())
             ct = value;
         for (std::size_t i = 0; i < ct.size(); ++i)
-            if constexpr (std::is_same_v<typename X::value_type, bool>)
+            if constexpr (std::is_same_v<typename Ct::value_type, bool>)
                 ct[i] = false;
             else
                 detail::set_to_zero_of(ct[i], value[i]);
-    } else if constexpr (is_optional<X>) {
+    } else if constexpr (is_optional<Ct>) {
         if (!ct || !value)
             ct = value;
         if (ct)
@@ -171,24 +173,17 @@ void set_to_zero_of(X& ct, X const& value)
     }
 }
 
-/// Returns a value of 0 for a cotangent of a value of this shape: a tensor, or a scalar.
-template <class X>
-X zeros_of_shape([[maybe_unused]] shape const& dims)
-{
-    if constexpr (tensor<X>) {
-        X zeros = enable_tensor<X>::make(dims);
-        detail::set_to_zero(zeros);
-        return zeros;
-    } else {
-        return detail::zero_of<X>();
-    }
-}
-
 /// Returns a value of 0 for a cotangent of `value`: a tensor of its shape, or a scalar.
 template <class X>
 owned_t<X> zeros_like(X const& value)
 {
-    return detail::zeros_of_shape<owned_t<X>>(detail::shape_of(value));
+    if constexpr (tensor<owned_t<X>>) {
+        owned_t<X> zeros = enable_tensor<owned_t<X>>::make(detail::shape_of(value));
+        detail::set_to_zero(zeros);
+        return zeros;
+    } else {
+        return detail::zero_of<owned_t<X>>();
+    }
 }
 
 /// Returns zeros for the cotangents of the values of an argument, which own their items.
@@ -210,18 +205,48 @@ To copied_as(From const& from)
     }
 }
 
-/// Calls f(a, b) for every two tensors in the same place of two values: tensors, sequences or optionals.
-template <class A, class B, class F>
-void for_each_tensor_pair([[maybe_unused]] A const& a, [[maybe_unused]] B const& b, F const& f)
+/// Requires that a VJP left a cotangent in the shape of its value.
+///
+/// Errors    body_error.
+template <class X, class Ct>
+void check_cotangent_kept(
+    std::string_view op, std::string_view values, std::size_t i, X const& value, Ct const& ct)
+{
+    if (!detail::have_same_shape(value, ct))
+        fail<body_error>(op, ": the VJP must give every cotangent the shape of its value, but ", values, "[",
+            i, "] is ", detail::shape_of(value), " and the VJP made its cotangent ",
+            detail::describe_shape(ct), ". Assign its items.");
+}
+
+/// Returns copies of states in a State.
+template <class State, class... Xs>
+State copied_states(std::tuple<Xs&...> const& states)
+{
+    return [&]<class... To>(std::tuple<To&...> const*) {
+        return std::apply(
+            [](auto const&... each) { return State(detail::copied_as<bare<To>>(each)...); }, states);
+    }(static_cast<leaves_t<State> const*>(nullptr));
+}
+
+/// Calls f(shape of a, shape of b) for every two tensors in the same place of two values (tensors, sequences
+/// or optionals) whose shapes differ. With Counts the number of values in a sequence or an optional is a
+/// shape, too.
+template <bool Counts, class A, class B, class F>
+void for_each_difference([[maybe_unused]] A const& a, [[maybe_unused]] B const& b, F const& f)
 {
     if constexpr (tensor<A> && tensor<B>) {
-        f(a, b);
+        if (!detail::have_same_shape(a, b))
+            f(detail::shape_of(a), detail::shape_of(b));
     } else if constexpr (is_sequence<A> && is_sequence<B>) {
+        if (Counts && a.size() != b.size())
+            f(shape{a.size()}, shape{b.size()});
         for (std::size_t i = 0; i < a.size() && i < b.size(); ++i)
-            detail::for_each_tensor_pair(a[i], b[i], f);
+            detail::for_each_difference<Counts>(a[i], b[i], f);
     } else if constexpr (is_optional<A> && is_optional<B>) {
+        if (Counts && a.has_value() != b.has_value())
+            f(shape{std::size_t{a.has_value()}}, shape{std::size_t{b.has_value()}});
         if (a && b)
-            detail::for_each_tensor_pair(*a, *b, f);
+            detail::for_each_difference<Counts>(*a, *b, f);
     }
 }
 

@@ -47,6 +47,20 @@ void start_loop(std::string_view op, loop_record<State>& record, States const& s
     record.states.start(op, saturated_size((std::max)(limit, std::int64_t{0})), /*is_exact*/ false);
 }
 
+/// Requires that the tensors that a cotangent holds, in a sequence or an optional, have the shapes of those
+/// that its value holds in the same places; with Counts, that it holds as many.
+///
+/// Errors    shape_error.
+template <bool Counts, class Cotangent, class Value>
+void check_held_shapes(std::string_view op, std::string_view cotangents, std::string_view values,
+    std::size_t i, Cotangent const& cotangent, Value const& value)
+{
+    detail::for_each_difference<Counts>(cotangent, value, [&](shape const& actual, shape const& expected) {
+        fail<shape_error>(op, ": a cotangent must have the shape of its value, but ", cotangents, "[", i,
+            "] holds ", actual, " where ", values, "[", i, "] holds ", expected, ". Give it that shape.");
+    });
+}
+
 /// Checks the cotangents of a loop's results.
 template <class State, class CtStates, class CtOutputs>
 void check_loop_cotangents(std::string_view op, loop_record<State> const& record, CtStates const& ct_states,
@@ -55,23 +69,12 @@ void check_loop_cotangents(std::string_view op, loop_record<State> const& record
     check_finished(op, record.states.is_finished());
     detail::check_extents(op, "ct_outputs", ct_outputs);
     check_cotangents(op, "ct_outputs", detail::shapes_of(ct_outputs), "scan_outputs", record.output_shapes);
+    auto const zeros = detail::const_leaves(detail::leaves(*record.zeros));
     check_optional_cotangents(op, "ct_states", detail::shapes_if_tensors(op, "ct_states", ct_states),
-        "states", record.state_shapes);
-}
-
-/// Requires that the tensors that a gradient holds in a sequence or an optional have the shapes of those of a
-/// value in the same places.
-///
-/// Errors    shape_error.
-template <class Gradient, class Value>
-void check_held_shapes(
-    std::string_view op, std::string_view name, std::size_t i, Gradient const& gradient, Value const& value)
-{
-    detail::for_each_tensor_pair(gradient, value, [&](auto const& actual, auto const& expected) {
-        if (!detail::have_same_shape(actual, expected))
-            fail<shape_error>(op, ": a cotangent must have the shape of its value, but ct_init[", i,
-                "] holds ", detail::describe_shape(actual), " where ", name, "[", i, "] holds ",
-                detail::describe_shape(expected), ". Give it that shape.");
+        "states", detail::shapes_if_tensors(op, "states", zeros));
+    detail::for_each_leaf(ct_states, [&]<class X>(auto i, X const& cotangent) {
+        if constexpr (has_sequence<X>)
+            detail::check_held_shapes<true>(op, "ct_states", "states", i, cotangent, std::get<i>(zeros));
     });
 }
 
@@ -85,10 +88,11 @@ void check_loop_gradients(std::string_view op, loop_record<State> const& record,
     detail::for_each_leaf(ct_init, [&]<class X>(auto i, X const& gradient) {
         if constexpr (has_sequence<X>) {
             if (record.states.length() == 0)
-                detail::check_held_shapes(op, "ct_states", i, gradient, std::get<i>(ct_states));
+                detail::check_held_shapes<false>(
+                    op, "ct_init", "init", i, gradient, std::get<i>(detail::leaves(*record.zeros)));
             else
-                detail::check_held_shapes(
-                    op, "init", i, gradient, std::get<i>(record.states.state_slots()).first());
+                detail::check_held_shapes<false>(
+                    op, "ct_init", "init", i, gradient, std::get<i>(record.states.state_slots()).first());
         }
     });
     detail::check_extents(op, "params", params);
@@ -138,11 +142,10 @@ State run_loop_backward(std::string_view op, loop_record<State>& record, RunBody
             ct_current.after(), detail::input_elements(ct_y), before, ct_params);
         detail::leave_all(ct_y);
         detail::for_each_leaf(values, [&](auto i, auto const& value) {
-            detail::for_each_tensor_pair(value, std::get<i>(before), [&](auto const& was, auto const& is) {
-                if (!detail::have_same_shape(was, is))
-                    detail::fail_reshaped(
-                        op, "ct_states", i, detail::shape_of(was), detail::describe_shape(is), t);
-            });
+            detail::for_each_difference<true>(
+                value, std::get<i>(before), [&](shape const& was, shape const& is) {
+                    detail::fail_reshaped(op, "ct_states", i, was, concat(is), t);
+                });
         });
         guards.check_shapes(op, "ct_params", ct_params, t);
         ct_current.step();

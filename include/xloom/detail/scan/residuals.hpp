@@ -3,31 +3,37 @@
 // the backward pass.
 
 #include <cstddef>
+#include <optional>
 #include <span>
 #include <tuple>
 #include <type_traits>
 #include <utility>
 #include <vector>
 
+#include <xloom/detail/scan/cotangents.hpp>
 #include <xloom/detail/scan/kept_states.hpp>
 
 namespace xloom::inline XLOOM_ABI {
 
 namespace detail {
 
-/// The states that a forward pass kept, and the shapes of its operands and results. Those of a value that is
-/// no tensor are empty.
+/// The states that a forward pass kept, cotangents of 0 for the final ones, and the shapes of other operands
+/// and results. Those of a value that is no tensor are empty.
 template <template <class> class Slots, class State>
 struct forward_record {
     kept_states<Slots, State> states;
+    std::optional<State> zeros{}; ///< since the first forward pass
     std::vector<shape> initial_shapes{};
-    std::vector<shape> state_shapes{};
     std::vector<shape> output_shapes{};
 
-    /// Ends a forward pass with results of these shapes.
-    void finish(std::span<shape const> of_states, std::span<shape const> of_outputs)
+    /// Ends a forward pass with these states, and outputs of these shapes.
+    template <class... Xs>
+    void finish(std::tuple<Xs&...> const& final_states, std::span<shape const> of_outputs)
     {
-        state_shapes.assign(of_states.begin(), of_states.end());
+        if (!zeros)
+            zeros.emplace(detail::copied_states<State>(final_states));
+        detail::for_each_leaf(detail::leaves(*zeros),
+            [&](auto i, auto& zero) { detail::set_to_zero_of(zero, std::get<i>(final_states)); });
         output_shapes.assign(of_outputs.begin(), of_outputs.end());
         states.finish();
     }

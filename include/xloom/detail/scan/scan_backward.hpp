@@ -99,12 +99,13 @@ void check_scan_backward(
         fail<shape_error>(op, ": the residuals must be those of a forward pass of the same length, but ",
             "scan_inputs have ", length, " elements and the forward pass had ", record.states.length(),
             " iterations. Give both the same scan inputs.");
-    check_optional_cotangents(op, "ct_states", detail::shapes_of(ct_states), "states", record.state_shapes);
+    auto const state_shapes = detail::shapes_of(detail::const_leaves(detail::leaves(*record.zeros)));
+    check_optional_cotangents(op, "ct_states", detail::shapes_of(ct_states), "states", state_shapes);
     auto const ct_output_shapes = detail::shapes_of(ct_outputs);
     check_cotangents(op, "ct_outputs", ct_output_shapes, "scan_outputs", record.output_shapes);
     if (length != 0) // an empty output of a dynamic rank is [0], whatever its axis
         check_scan_outputs(op, ct_output_shapes, length, options, words_of_ct_outputs);
-    check_optional_cotangents(op, "ct_init", detail::shapes_of(ct_init), "states", record.state_shapes);
+    check_optional_cotangents(op, "ct_init", detail::shapes_of(ct_init), "states", state_shapes);
     check_cotangents(op, "ct_scan_inputs", detail::shapes_of(ct_inputs), "scan_inputs", input_shapes);
     check_cotangents(op, "ct_params", detail::shapes_of(ct_params), "params", detail::shapes_of(params));
     check_written(op,
@@ -139,15 +140,12 @@ auto unchecked_cotangents(CtStates const& ct_states)
 
 /// Returns the cotangents of the final states: copies of these, or zeros if there are none.
 template <class State, class CtStates>
-State final_cotangents(CtStates const& ct_states, std::vector<shape> const& state_shapes)
+State final_cotangents(CtStates const& ct_states, State const& zeros)
 {
-    using states = leaves_t<State>;
-    return [&]<std::size_t... I>(std::index_sequence<I...>) {
-        if constexpr (std::tuple_size_v<CtStates> == 0)
-            return State(detail::zeros_of_shape<bare<std::tuple_element_t<I, states>>>(state_shapes[I])...);
-        else
-            return State(detail::copied_as<bare<std::tuple_element_t<I, states>>>(std::get<I>(ct_states))...);
-    }(std::make_index_sequence<leaf_count<State>>{});
+    if constexpr (std::tuple_size_v<CtStates> == 0)
+        return zeros;
+    else
+        return detail::copied_states<State>(ct_states);
 }
 
 /// Adds the cotangents of the initial states to their gradients, if there are any.
