@@ -2,6 +2,9 @@
 
 #include <doctest/doctest.h>
 
+#include <cstddef>
+#include <limits>
+
 #include <xloom/control_flow/scan.hpp>
 
 namespace errors_scan_test {
@@ -206,11 +209,12 @@ TEST_CASE("scan without inputs needs a length, and with inputs no other than the
 TEST_CASE("scan refuses outputs that no memory can hold")
 {
     constexpr auto huge = static_cast<std::size_t>(-1);
+    constexpr auto most = static_cast<std::size_t>(std::numeric_limits<std::ptrdiff_t>::max());
     int calls = 0;
     auto const scalar = [&](int n) { return ++calls, scan_step{n + 1, n}; };
-    CHECK_THROWS_WITH_AS(scan(scalar, 0, std::tuple{}, {.length = huge}),
+    CHECK_THROWS_WITH_AS(scan(scalar, 0, std::tuple{}, {.length = most}),
         "xloom::scan: the size of a result must fit in memory, but scan_outputs[0] would have the shape "
-        "[18446744073709551615]. Run fewer "
+        "[9223372036854775807]. Run fewer "
         "iterations.",
         shape_error);
     CHECK(calls == 1);
@@ -222,6 +226,18 @@ TEST_CASE("scan refuses outputs that no memory can hold")
         "768614336404564650]. Run fewer "
         "iterations.",
         shape_error);
+}
+
+TEST_CASE("scan refuses a negative number of iterations")
+{
+    auto const never = [](int n) {
+        FAIL_CHECK("the body ran");
+        return scan_step{n};
+    };
+    CHECK_THROWS_WITH_AS(scan(never, 0, std::tuple{}, {.length = -1}),
+        "xloom::scan: options.length must be from 0 to 9223372036854775807, but it is -1. Choose a number of "
+        "iterations.",
+        option_error);
 }
 
 TEST_CASE("scan refuses empty outputs whose strides nobody can count")

@@ -312,6 +312,16 @@ TEST_CASE("scan_lanes_into refuses to write its sequence_lens, and an item twice
     CHECK(memory == std::array<float, 6>{});
 }
 
+TEST_CASE("scan_lanes refuses a negative number of steps")
+{
+    auto h = ones(2);
+    CHECK_THROWS_WITH_AS(scan_lanes_into(never, h, std::tuple(), std::nullopt, std::tuple(), {.length = -2}),
+        "xloom::scan_lanes_into: options.length must be from 0 to 9223372036854775807, but it is -2. Choose "
+        "a "
+        "number of iterations.",
+        option_error);
+}
+
 TEST_CASE("scan_lanes refuses more outputs than max_operands")
 {
     auto const body = [](auto const& h, auto const&) {

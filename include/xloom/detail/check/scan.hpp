@@ -1,6 +1,8 @@
 #pragma once
 // Shape requirements of Scan.
 
+#include <cstddef>
+#include <limits>
 #include <optional>
 #include <span>
 #include <string>
@@ -116,11 +118,21 @@ inline fact_list describe_lengths(std::string_view name, std::span<shape const> 
     return lengths;
 }
 
+/// Requires that options.length is no negative number, which converts to a large one.
+constexpr void check_given_length(std::string_view op, std::optional<std::size_t> const& length)
+{
+    constexpr auto most = static_cast<std::size_t>((std::numeric_limits<std::ptrdiff_t>::max)());
+    if (length && *length > most)
+        fail<option_error>(op, ": options.length must be from 0 to ", most, ", but it is ",
+            static_cast<std::ptrdiff_t>(*length), ". Choose a number of iterations.");
+}
+
 /// Returns the length on which the scan inputs, along their time axes, and options.length agree. `wanted` is
 /// its name where there are no inputs, `remedy` for inputs that differ.
 constexpr std::size_t check_length(std::string_view op, std::span<shape const> inputs, axes const& list,
     std::optional<std::size_t> const& given, std::string_view wanted, std::string_view remedy)
 {
+    check_given_length(op, given);
     auto const is_first_length = [&](std::size_t i) {
         return length_in_time(inputs, list, i) == length_in_time(inputs, list, 0);
     };

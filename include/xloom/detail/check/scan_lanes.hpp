@@ -70,6 +70,7 @@ constexpr lane_extent check_scan_lanes(
     check_count(op, of.outputs.size(), "scan outputs");
     check_lane_ranks(op, of);
     lane_axes const along = check_batch_axis(op, options);
+    check_given_length(op, options.length);
     std::optional<std::size_t> const N =
         common_size(op, of, ": all operands must have the same number of sequences, but ",
             ". Cut them to the same sequences, or name another batch_axis.",
