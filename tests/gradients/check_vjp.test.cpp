@@ -9,8 +9,10 @@
 #include <vector>
 
 #include <xloom/gradients/check_vjp.hpp>
+#include <xloom/gradients/scan_vjp.hpp>
 
 #include "support/recurrence.hpp"
+#include "support/xtensor_extras.hpp"
 
 namespace check_vjp_test {
 
@@ -116,26 +118,53 @@ TEST_CASE("a VJP that overwrites a cotangent, where it must add, is wrong")
     CHECK(check_vjp_into(in_place, adding, 0.5, 2.0, 0.25, std::tuple()));
 }
 
+TEST_CASE("a body receives the types that a scan gives it, by their names")
+{
+    auto const body = [](vec const& state, element_view<double const, 1> const& x_t, double u) {
+        return scan_step{state * x_t + u, std::tuple{xt::sum(state), vec(2 * state)}};
+    };
+    auto const body_vjp = [](vec const& state, element_view<double const, 1> const& x_t, double,
+                              vec const& ct_next, double ct_sum, element_view<double const, 1> const& ct_y,
+                              vec& ct, element_view<double, 1>& ct_x, double& ct_u) {
+        ct += ct_next * x_t + ct_sum + 2 * ct_y;
+        ct_x += ct_next * state;
+        ct_u += xt::sum(ct_next)();
+    };
+    mat const xs = {{0.5, -1, 2}, {3, 1, 0.25}};
+    vec const ct_sums = {1, 1};
+    static_cast<void>(scan_vjp(body, body_vjp, h, std::tuple(xs, x)).pullback(h, std::tie(ct_sums, xs)));
+    CHECK(check_vjp(body, body_vjp, h, std::tuple(xt::view(xs, 1), 0.5)));
+    CHECK(check_vjp(body, body_vjp, h, std::tuple(vec(h + 1), xt::xtensor<double, 0>(0.5))));
+
+    auto const in_place = [](vec& state, element_view<double const, 1> const& x_t, double u, double& sum,
+                              element_view<double, 1>& y) {
+        sum = xt::sum(state)();
+        y = 2 * state;
+        state = vec(state * x_t + u);
+    };
+    CHECK(check_vjp_into(in_place, body_vjp, h, std::tuple(h, 0.5), std::tuple(), std::tuple(0.0, h)));
+}
+
 TEST_CASE("check_vjp refuses operands of more axes than an operator takes")
 {
     auto const body = [](double state, auto const& x_t) { return scan_step{state + x_t(0)}; };
     auto const never = [](auto const&...) { FAIL_CHECK("the body's VJP ran"); };
     xt::xarray<double> const many = xt::ones<double>(std::vector<std::size_t>(17, 1));
     CHECK_THROWS_WITH_AS(static_cast<void>(check_vjp(body, never, 1.0, many)),
-        "xloom::check_vjp: a tensor may have at most 16 axes (max_rank), but elements[0] has 17. Merge some "
-        "of "
-        "them.",
+        "xloom::check_vjp: a tensor may have at most 16 axes (max_rank), but elements[0] has 17. Merge "
+        "some of them.",
         shape_error);
 }
 
 TEST_CASE("a VJP that changes the shape of a cotangent is an error")
 {
-    auto const body = [](vec const& state, vec const& x_t, vec const& w) {
+    using element = element_view<double, 1>;
+    auto const body = [](vec const& state, element_view<double const, 1> const& x_t, vec const& w) {
         return scan_step{vec(w * state + x_t)};
     };
     auto const check = [&](auto const& reshape, char const* text) {
-        auto const body_vjp = [&](vec const& state, vec const&, vec const& w, vec const& ct_next, vec& ct,
-                                  vec& ct_x, vec& ct_w) {
+        auto const body_vjp = [&](vec const& state, auto const&, vec const& w, vec const& ct_next, vec& ct,
+                                  element& ct_x, vec& ct_w) {
             ct += ct_next * w;
             ct_x += ct_next;
             ct_w += ct_next * state;
@@ -145,16 +174,17 @@ TEST_CASE("a VJP that changes the shape of a cotangent is an error")
         CHECK_THROWS_WITH_AS(
             static_cast<void>(check_vjp(body, body_vjp, operand, operand, operand)), text, body_error);
     };
-    check([](vec& ct, vec&, vec&) { ct = vec{0.5}; }, "xloom::check_vjp: the VJP must give every cotangent "
-                                                      "the shape of its value, but states[0] is [2] and "
-                                                      "the VJP made its cotangent [1]. Assign its items.");
+    check([](vec& ct, element&, vec&) { ct = vec{0.5}; },
+        "xloom::check_vjp: the VJP must give every cotangent "
+        "the shape of its value, but states[0] is [2] and "
+        "the VJP made its cotangent [1]. Assign its items.");
     check(
-        [](vec&, vec& ct_x, vec&) {
-            ct_x = {1, 2, 3};
+        [](vec&, element& ct_x, vec&) {
+            ct_x = vec{1, 2, 3};
         },
-        "xloom::check_vjp: the VJP must give every cotangent the shape of its value, but elements[0] is [2] "
-        "and the VJP made its cotangent [3]. Assign its items.");
-    check([](vec&, vec&, vec& ct_w) { ct_w = vec::from_shape({0}); },
+        "xloom::check_vjp: ct_elements must keep their shapes in every iteration, but ct_elements[0] was [2] "
+        "and the body made it [3] at iteration 0. Return a value of the original shape.");
+    check([](vec&, element&, vec& ct_w) { ct_w = vec::from_shape({0}); },
         "xloom::check_vjp: the VJP must give every cotangent the shape of its value, but params[0] is [2] "
         "and "
         "the VJP made its cotangent [0]. Assign its items.");

@@ -191,16 +191,88 @@ private:
     std::vector<double> weights_{};
 };
 
-/// The values of arguments as const references.
-template <class... Operands>
-using const_operands_t = joined_t<const_leaves_t<owned_t<Operands>>...>;
+/// Returns a value to keep that owns its items.
+struct as_owned {
+    template <class X>
+    auto operator()(X const& value) const
+    {
+        return detail::to_owned(value);
+    }
+};
+
+/// Returns an element to keep: a row-major tensor, of which a scan's body would receive a view, or an item
+/// where the type says that the rank is 0.
+struct as_element {
+    template <class X>
+    auto operator()(X const& value) const
+    {
+        if constexpr (lazy<X>)
+            return (*this)(detail::to_owned(value));
+        else if constexpr (!tensor<X>)
+            return value;
+        else if constexpr (enable_tensor<X>::rank == 0)
+            return item_t<X>(*enable_tensor<X>::data(value));
+        else
+            return detail::copy_as<typename temporary_of<item_t<X>, shape_type_t<X>>::type>(value);
+    }
+};
+
+/// Returns each of the operands, in a tuple, as `keep` keeps it.
+template <class Keep, class Operands>
+auto kept_operands(Keep const& keep, Operands const& operands)
+{
+    return std::apply(
+        [&](auto const&... value) { return std::tuple<decltype(keep(value))...>(keep(value)...); },
+        detail::leaves(operands));
+}
+template <class Keep, class Operands>
+using kept_operands_t = decltype(detail::kept_operands(Keep(), std::declval<Operands const&>()));
+
+/// Returns a kept element as a scan's body receives it.
+template <class X>
+decltype(auto) element_argument(X& kept)
+{
+    if constexpr (tensor<X>) {
+        using item = std::remove_pointer_t<decltype(enable_tensor<bare<X>>::data(kept))>;
+        using dims = shape_type_t<X>;
+        using view = std::conditional_t<is_fixed_shape<dims>, basic_element_view<item, dims>,
+            element_view<item, rank_of_shape<dims>>>;
+        return view(enable_tensor<bare<X>>::data(kept), detail::shape_of(kept));
+    } else {
+        return (kept);
+    }
+}
+
+/// Returns kept elements as a scan's body receives them.
+template <class Elements>
+auto element_arguments(Elements& kept)
+{
+    return std::apply(
+        [](auto&... each) {
+            return std::tuple<decltype(detail::element_argument(each))...>(detail::element_argument(each)...);
+        },
+        kept);
+}
+
+/// The arguments of a body for states or params, and for elements, that it reads or (out) writes.
+template <class Operands>
+using value_arguments = leaves_t<kept_operands_t<as_owned, Operands> const>;
+template <class Operands>
+using value_arguments_out = leaves_t<kept_operands_t<as_owned, Operands>>;
+template <class Elements>
+using input_elements_of =
+    leaves_t<decltype(detail::element_arguments(std::declval<kept_operands_t<as_element, Elements> const&>()))
+            const>;
+template <class Elements>
+using output_elements_of =
+    leaves_t<decltype(detail::element_arguments(std::declval<kept_operands_t<as_element, Elements>&>()))>;
 
 /// The call of a VJP for a body with these results.
 template <class BodyVjp, class State, class Elements, class Params, class Outputs>
 struct checked_vjp_call
-    : call_of<BodyVjp,
-          joined_t<const_operands_t<State, Elements, Params, State, Outputs>, leaves_t<owned_t<State>>,
-              leaves_t<owned_t<Elements>>, leaves_t<owned_t<Params>>>> {};
+    : call_of<BodyVjp, joined_t<value_arguments<State>, input_elements_of<Elements>, value_arguments<Params>,
+                           value_arguments<State>, input_elements_of<Outputs>, value_arguments_out<State>,
+                           output_elements_of<Elements>, value_arguments_out<Params>>> {};
 
 /// Requires a body that returns a step with as many states as it has.
 template <class Call, class State>
@@ -225,32 +297,26 @@ struct fits_step {
     }
 };
 
-/// Runs check_vjp. call_body(operands, use) runs the body on them and calls use(result) for the next states
-/// and the outputs.
+/// Runs check_vjp. call_body(states, elements, params) runs the body on them, which are tuples, and returns a
+/// tuple of the next states and of the outputs, kept as elements.
 template <class State, class Elements, class Params, class CallBody, class BodyVjp>
 vjp_report check_vjp(State const& states, Elements const& elements, Params const& params,
     CallBody const& call_body, BodyVjp& body_vjp, check_vjp_options const& options)
 {
-    auto const own = [](auto const& operands) {
-        return std::apply(
-            [](auto const&... value) {
-                return std::tuple<owned_t<decltype(value)>...>(detail::to_owned(value)...);
-            },
-            detail::leaves(operands));
-    };
-    auto const first = own(states);
-    auto const x = own(elements);
-    auto const p = own(params);
     static constexpr std::string_view op = "xloom::check_vjp";
+    auto const first = detail::kept_operands(as_owned(), states);
+    auto const of_elements = detail::kept_operands(as_owned(), elements);
+    auto const p = detail::kept_operands(as_owned(), params);
     detail::check_extents(op, "states", first);
-    detail::check_extents(op, "elements", x);
+    detail::check_extents(op, "elements", of_elements);
     detail::check_extents(op, "params", p);
+    auto const x = detail::kept_operands(as_element(), of_elements);
     auto operands = std::tuple_cat(first, x, p);
     constexpr std::size_t S = std::tuple_size_v<decltype(first)>, M = std::tuple_size_v<decltype(x)>,
                           P = std::tuple_size_v<decltype(p)>;
     vjp_comparison comparison(operands, options);
 
-    auto const results = call_body(operands);
+    auto const results = call_body(first, x, p);
     auto cts = std::apply(
         [&](auto const&... result) { return std::tuple{comparison.cotangent_of(result)...}; }, results);
     vjp_report report;
@@ -262,11 +328,23 @@ vjp_report check_vjp(State const& states, Elements const& elements, Params const
         auto ct_h = start_h;
         auto ct_x = start_x;
         auto ct_p = start_p;
-        detail::call_body(body_vjp, detail::leaves(first), detail::leaves(x), detail::leaves(p),
-            std::tie(std::as_const(std::get<I>(cts))...), std::tie(std::as_const(std::get<S + L>(cts))...),
-            detail::leaves(ct_h), detail::leaves(ct_x), detail::leaves(ct_p));
+        auto const x_elements = detail::element_arguments(x);
+        auto const ct_outputs = std::tie(std::as_const(std::get<S + L>(cts))...);
+        auto const ct_y_elements = detail::element_arguments(ct_outputs);
+        auto ct_x_elements = detail::element_arguments(ct_x);
+        auto const fail = [&](element_reshaped const& found) {
+            detail::fail_if_value(op, "ct_elements", detail::leaves(ct_x_elements), found, 0);
+        };
+        detail::run_bodies(fail, [&] {
+            detail::call_body(body_vjp, detail::leaves(first), detail::leaves(x_elements), detail::leaves(p),
+                std::tie(std::as_const(std::get<I>(cts))...), detail::leaves(ct_y_elements),
+                detail::leaves(ct_h), detail::leaves(ct_x_elements), detail::leaves(ct_p));
+        });
         auto const evaluate = [&](auto const& use) {
-            std::apply([&](auto const&... result) { (use(result), ...); }, call_body(operands));
+            std::apply([&](auto const&... result) { (use(result), ...); },
+                call_body(std::tie(std::as_const(std::get<I>(operands))...),
+                    std::tie(std::as_const(std::get<S + J>(operands))...),
+                    std::tie(std::as_const(std::get<S + M + K>(operands))...)));
         };
         (comparison.template compare<I>(
              "states", I, std::get<I>(start_h), std::get<I>(ct_h), evaluate, report),
@@ -288,7 +366,8 @@ vjp_report check_vjp(State const& states, Elements const& elements, Params const
 ///
 /// body(state const&..., element const&..., param const&...) -> scan_step and body_vjp are those of scan_vjp.
 /// states, elements and params are the arguments of one iteration: each one value or a flat std::tuple of
-/// tensors and scalars. The results are multiplied by random cotangents; every item of every operand is then
+/// tensors and scalars. An element, and the cotangent of an output, is an element_view, or a number where its
+/// rank is statically 0. The results are multiplied by random cotangents; every item of every operand is then
 /// varied by the cube root of its type's epsilon.
 /// The cotangents of the operands are random numbers, too, before body_vjp adds to them, so that one that is
 /// overwritten differs.
@@ -315,14 +394,16 @@ vjp_report check_vjp(Body&& body, BodyVjp&& body_vjp, State const& states, Eleme
     Params const& params = {}, check_vjp_options const& options = {})
 {
     using namespace detail;
-    using call = call_of<std::remove_reference_t<Body>, const_operands_t<State, Elements, Params>>;
+    using call = call_of<std::remove_reference_t<Body>,
+        joined_t<value_arguments<State>, input_elements_of<Elements>, value_arguments<Params>>>;
     if constexpr (satisfied<follows_body<BodyVjp>, is_scan_body<call>, returns_step<call, State>,
                       fits_step<call, std::remove_reference_t<BodyVjp>, State, Elements, Params>>()) {
-        auto const call_body = [&](auto const& operands) {
-            auto step = std::apply(body, operands);
-            return std::apply(
-                [](auto&... value) { return std::tuple<detail::owned_t<decltype(value)>...>(value...); },
-                std::tuple_cat(detail::leaves(step.state), detail::leaves(step.scan_outputs)));
+        auto const call_body = [&](auto const& state, auto const& kept, auto const& param) {
+            auto const x = detail::element_arguments(kept);
+            auto step =
+                detail::call_body(body, detail::leaves(state), detail::leaves(x), detail::leaves(param));
+            return std::tuple_cat(detail::kept_operands(as_owned(), step.state),
+                detail::kept_operands(as_element(), step.scan_outputs));
         };
         return detail::check_vjp(states, elements, params, call_body, body_vjp, options);
     } else {
@@ -338,25 +419,19 @@ vjp_report check_vjp_into(Body&& body, BodyVjp&& body_vjp, State const& states, 
 {
     using namespace detail;
     using call = call_of<std::remove_reference_t<Body>,
-        joined_t<leaves_t<owned_t<State>>, const_operands_t<Elements, Params>, leaves_t<owned_t<Outputs>>>>;
+        joined_t<value_arguments_out<State>, input_elements_of<Elements>, value_arguments<Params>,
+            output_elements_of<Outputs>>>;
     using vjp_call = checked_vjp_call<std::remove_reference_t<BodyVjp>, State, Elements, Params, Outputs>;
     if constexpr (satisfied<follows_body<BodyVjp>, is_scan_body_into<call>, writes_by_reference<call>,
                       is_scan_vjp<vjp_call>, writes_by_reference<vjp_call>>()) {
-        constexpr std::size_t S = detail::leaf_count<State const>;
-        auto const call_body = [&](auto const& operands) {
-            auto results = std::apply(
-                [](auto const&... value) {
-                    return std::tuple<detail::owned_t<decltype(value)>...>(value...);
-                },
-                std::tuple_cat(detail::leaves(states), detail::leaves(outputs)));
-            [&]<std::size_t... I, std::size_t... J, std::size_t... K>(
-                std::index_sequence<I...>, std::index_sequence<J...>, std::index_sequence<K...>) {
-                ((std::get<I>(results) = std::get<I>(operands)), ...);
-                body(std::get<I>(results)..., std::get<S + J>(operands)..., std::get<S + K>(results)...);
-            }(std::make_index_sequence<S>{},
-                std::make_index_sequence<std::tuple_size_v<detail::bare<decltype(operands)>> - S>{},
-                std::make_index_sequence<std::tuple_size_v<decltype(results)> - S>{});
-            return results;
+        auto const call_body = [&](auto const& state, auto const& kept, auto const& param) {
+            auto results = detail::kept_operands(as_owned(), state);
+            auto written = detail::kept_operands(as_element(), outputs);
+            auto const x = detail::element_arguments(kept);
+            auto y = detail::element_arguments(written);
+            detail::call_body(
+                body, detail::leaves(results), detail::leaves(x), detail::leaves(param), detail::leaves(y));
+            return std::tuple_cat(std::move(results), std::move(written));
         };
         return detail::check_vjp(states, elements, params, call_body, body_vjp, options);
     } else {
