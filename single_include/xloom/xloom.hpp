@@ -50097,6 +50097,7 @@ auto as_eigen(X&& x)
 // The weights of lstm, gru and rnn from JSON files, as tools/from_torch.py writes them of PyTorch's modules
 // (Debian: nlohmann-json3-dev).
 
+#include <cmath>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -50188,11 +50189,12 @@ struct json_tensor {
 template <class Item>
 Item read_number(json const& list, std::size_t i, std::string const& place)
 {
-    constexpr double most = std::numeric_limits<Item>::max();
+    using limits = std::numeric_limits<Item>;
+    constexpr double most = (limits::max)(), half_step = limits::epsilon() / (limits::min)();
     if (!list[i].is_number())
         fail_json(concat(place, "[", i, "]"), "a number, but is ", list[i].type_name());
     auto const number = list[i].get<double>();
-    if (number < -most || number > most)
+    if (std::abs(number) - most >= half_step) // it rounds to infinity
         fail_json(concat(place, "[", i, "]"), "at most ", std::to_string(most), " in magnitude, but is ",
             std::to_string(number));
     return static_cast<Item>(number);
@@ -50224,21 +50226,28 @@ json_tensor<Item> read_tensor(json const& layer, char const* name, std::size_t r
     return tensor;
 }
 
-/// Refuses members that ONNX has and this reader has no use for: without them the network is another one.
-inline void check_unread(
-    json const& object, std::initializer_list<char const*> names, std::string const& place)
+/// Refuses members that are not read from an object: without them the network is another one.
+inline void check_absent(json const& object, std::initializer_list<char const*> names,
+    std::string const& place, std::string_view remedy)
 {
     for (char const* const name : names)
         if (!member(object, name).is_null())
-            fail<file_error>(place, " must have no ", name,
-                ", which is not read. Construct such weights from constants and options.");
+            fail<file_error>(place, " must have no ", name, ", which is ", remedy);
+}
+
+/// Refuses attributes and inputs of ONNX that this reader has no use for.
+inline void check_unread(json const& object, std::string const& place)
+{
+    check_absent(object,
+        {"direction", "clip", "input_forget", "activation_alpha", "activation_beta", "P", "initial_h",
+            "initial_c", "sequence_lens"},
+        place, "not read. Construct such weights from constants and options.");
 }
 
 /// Returns the options of a layer in D directions. Their names refer to the file.
 template <class Options>
 Options read_options(json const& root, std::string const& file, std::size_t D)
 {
-    check_unread(root, {"direction", "clip", "input_forget", "activation_alpha", "activation_beta"}, file);
     Options options;
     options.direction = D == 2 ? direction::bidirectional : direction::forward;
     options.layout = read_integer(root, "layout", file);
@@ -50264,10 +50273,14 @@ std::vector<recurrent_weights<Family, Item>> read_layers(
     if (json const& name = member(root, "op_type"); name != op_type)
         fail_json(concat(file, ": op_type"), op_type, ", but is ",
             name.is_string() ? name.get_ref<std::string const&>() : name.type_name());
+    check_unread(root, file);
+    check_absent(root, {"W", "R", "B", "projection"}, file, "of one layer. Move it into layers.");
     std::vector<recurrent_weights<Family, Item>> layers;
     for (json const& layer : read_list(root, "layers", file)) {
         std::string const place = concat(file, ": layers[", layers.size(), "]");
-        check_unread(layer, {"P", "initial_h", "initial_c", "sequence_lens"}, place);
+        check_unread(layer, place);
+        check_absent(layer, {"layout", "hidden_size", "activations", "linear_before_reset"}, place,
+            "of all layers. Move it out of layers.");
         auto const W = read_tensor<Item>(layer, "W", 3, place), R = read_tensor<Item>(layer, "R", 3, place),
                    B = member(layer, "B").is_null() ? json_tensor<Item>()
                                                     : read_tensor<Item>(layer, "B", 2, place);
@@ -50296,7 +50309,7 @@ std::vector<recurrent_weights<Family, Item>> read_layers(
 /// W, R and B are nested lists of numbers in the shapes that lstm takes, and so is a "projection", which a
 /// layer may have. B may be omitted, and so may the attributes of all layers, ONNX's: layout, activations,
 /// hidden_size. Two directions are bidirectional, one is forward. ONNX's other attributes and inputs are an
-/// error, further members are ignored.
+/// error, and so is a member of a layer outside layers, or of all layers inside; further ones are ignored.
 ///
 /// Types     float, double. Behind the path the arguments of lstm_weights may follow that say how weights are
 ///           packed: a weight_storage, for_training.

@@ -162,8 +162,11 @@ TEST_CASE("numbers")
     CHECK(read("0") == 0);
     CHECK(read("1e38") == 1);
     CHECK(read("-3.4028234663852886e38") == -1);
+    CHECK(read("3.4028235e38") == 1); // the largest float's shortest digits, above it as a double
+    CHECK(read("-3.4028235677973362e38") == -1);
     CHECK(read("-7") == doctest::Approx(-0.9999983369));
     CHECK(read("0.5") == doctest::Approx(0.4621171573));
+    CHECK_THROWS_AS((void)read("3.4028235677973366e38"), file_error); // 0x1.ffffffp127 rounds to infinity
     CHECK_THROWS_AS((void)read("3.5e38"), file_error);
     CHECK_THROWS_AS((void)read("1e400"), file_error);
     CHECK_THROWS_AS((void)read("NaN"), file_error);
@@ -205,9 +208,20 @@ TEST_CASE("files that are refused")
         gru(R"("layout":1.5,)" + layers), ": layout must be an integer, but is number" + remedy);
     check_refused<file_error>(gru(R"("layout":18446744073709551615,)" + layers),
         ": layout must be at most 9223372036854775807, but is 18446744073709551615" + remedy);
+    std::string const one_layer = layers.substr(0, layers.size() - 2); // open for further members
     std::string const by_hand = ", which is not read. Construct such weights from constants and options.";
-    check_refused<file_error>(gru(R"("direction":"reverse",)" + layers), " must have no direction" + by_hand);
-    check_refused<file_error>(gru(R"("layers":[{"P":[[1]]}])"), ": layers[0] must have no P" + by_hand);
+    for (std::string const name : {"direction", "clip", "input_forget", "activation_alpha", "activation_beta",
+             "P", "initial_h", "initial_c", "sequence_lens"}) {
+        std::string const member = '"' + name + "\":1", text = " must have no " + name + by_hand;
+        check_refused<file_error>(gru(member + "," + layers), text);
+        check_refused<file_error>(gru(one_layer + "," + member + "}]"), ": layers[0]" + text);
+    }
+    for (std::string const name : {"layout", "hidden_size", "activations", "linear_before_reset"})
+        check_refused<file_error>(gru(one_layer + ",\"" + name + "\":0}]"),
+            ": layers[0] must have no " + name + ", which is of all layers. Move it out of layers.");
+    for (std::string const name : {"B", "projection"})
+        check_refused<file_error>(gru('"' + name + "\":[]," + layers),
+            " must have no " + name + ", which is of one layer. Move it into layers.");
     CHECK(read_text(gru(R"("hidden_size":1,"name":"spare",)" + layers)).size() == 1);
     check_refused<file_error>(gru(R"("activations":[1],)" + layers),
         ": activations must be a list of names, but one is number" + remedy);
