@@ -15,6 +15,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
+#include <fstream>
 #include <functional>
 #include <initializer_list>
 #include <iosfwd>
@@ -42,6 +43,13 @@
 #endif
 #ifndef XLOOM_NO_SIMD
 #include <xsimd/xsimd.hpp>
+#endif
+#include <Eigen/Core>
+#if __has_include(<dlpack/dlpack.h>)
+#include <dlpack/dlpack.h>
+#endif
+#if __has_include(<nlohmann/json.hpp>)
+#include <nlohmann/json.hpp>
 #endif
 #ifdef XLOOM_TEST_TBB
 #include <tbb/parallel_for.h>
@@ -121,6 +129,13 @@
 #define require(assertion, label) static_assert(false, "the macro of the test")
 #define verify(assertion) static_assert(false, "the macro of the test")
 
+#if __has_include(<dlpack/dlpack.h>)
+#include <xloom/interop/dlpack.hpp>
+#endif
+#include <xloom/interop/eigen.hpp>
+#if __has_include(<nlohmann/json.hpp>)
+#include <xloom/interop/json.hpp>
+#endif
 #ifdef XLOOM_TEST_TBB
 #include <xloom/interop/tbb.hpp>
 #endif
