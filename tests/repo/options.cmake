@@ -31,7 +31,8 @@ endfunction()
 
 read_code(${SOURCE_DIR}/docs/options.md page)
 set(structs 0)
-file(GLOB headers ${SOURCE_DIR}/include/xloom/*.hpp ${SOURCE_DIR}/include/xloom/*/*.hpp ${SOURCE_DIR}/include/xloom/detail/core/*.hpp)
+file(GLOB_RECURSE headers ${SOURCE_DIR}/include/xloom/*.hpp)
+list(FILTER headers EXCLUDE REGEX "/detail/kernel/") # whose structs are internal
 foreach(header IN LISTS headers)
   read_code(${header} text)
   string(REGEX MATCHALL "\n(struct|using) [a-z0-9_]+_(options|attributes) [{=]" beginnings "${text}")
