@@ -5,6 +5,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <vector>
 
 #include <xloom/recurrent/activations.hpp>
 #include <xloom/recurrent/attn_lstm_cell.hpp>
@@ -18,6 +19,7 @@
 #include <xloom/recurrent/rnn.hpp>
 #include <xloom/recurrent/rnn_cell.hpp>
 #include <xloom/recurrent/selective_scan.hpp>
+#include <xloom/recurrent/stack.hpp>
 #include <xloom/types.hpp>
 
 namespace real_time_cells_test {
@@ -157,6 +159,47 @@ TEST_CASE("lstm_into, gru_into and rnn_into with a workspace, their states updat
             rnn_into(o.X, rnn, {o.lengths, o.h}, {o.Y, o.h}, w);
         },
         rnn, most);
+}
+
+TEST_CASE(
+    "lstm_stack_into, gru_stack_into and rnn_stack_into with a workspace, their states updated in place")
+{
+    auto const stacked = [](auto weights_of, std::size_t gates, auto const& call) {
+        constants const first(gates), second(gates, H);
+        std::vector const layers = {weights_of(first), weights_of(second)};
+        for (std::size_t const T : {std::size_t{1}, std::size_t{4}})
+            for (std::size_t const N : {std::size_t{1}, std::size_t{3}}) {
+                operands o(T, N);
+                matrices h = xt::zeros<float>({layers.size(), N, H}), c = h;
+                stack_workspace<float> workspace;
+                steady::check(calls, [&] { call(o, layers, h, c, workspace); });
+                CHECK(o.Y(0, 0, 0, 0) > 0);
+            }
+    };
+    stacked(
+        [](constants const& k) {
+            return lstm_weights<float>({k.W, k.R, k.B});
+        },
+        4,
+        [](operands& o, auto const& layers, matrices& h, matrices& c, auto& w) {
+            lstm_stack_into(o.X, layers, {o.lengths, h, c}, {o.Y, h, c}, w);
+        });
+    stacked(
+        [](constants const& k) {
+            return gru_weights<float>({k.W, k.R, k.B});
+        },
+        3,
+        [](operands& o, auto const& layers, matrices& h, matrices&, auto& w) {
+            gru_stack_into(o.X, layers, {o.lengths, h}, {o.Y, h}, w);
+        });
+    stacked(
+        [](constants const& k) {
+            return rnn_weights<float>({k.W, k.R, k.B});
+        },
+        1,
+        [](operands& o, auto const& layers, matrices& h, matrices&, auto& w) {
+            rnn_stack_into(o.X, layers, {o.lengths, h}, {o.Y, h}, w);
+        });
 }
 
 TEST_CASE("steps of attn_lstm_cell, another memory of the same size, and attn_lstm_into with a workspace")

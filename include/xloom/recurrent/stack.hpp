@@ -51,7 +51,7 @@ lstm_result<Item> lstm_stack(Input const& X, std::type_identity_t<std::span<lstm
 }
 
 /// Computes a stack of LSTMs into the caller's outputs, of any strides, and maybe with the caller's
-/// workspace.
+/// workspace, a stack_workspace<Item>, which the first call makes large enough.
 ///
 /// Errors    as lstm_stack; shape_error: an output's shape; overlap_error: an output shares memory with an
 ///           input or another output. Y_h and Y_c may be the same tensors as initial_h and initial_c.
