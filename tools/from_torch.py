@@ -11,6 +11,7 @@ lists of numbers; B is omitted with bias=False, and the layers of an LSTM with p
 import argparse
 import itertools
 import json
+import pickle
 import re
 
 KINDS = {4: "LSTM", 3: "GRU", 1: "RNN"}  # by the number of gates
@@ -20,8 +21,10 @@ GATES = {"LSTM": (0, 3, 1, 2), "GRU": (1, 0, 2), "RNN": (0,)}  # the blocks of P
 
 def to_onnx(state_dict, prefix="", nonlinearity="tanh", batch_first=False):
     """The file's dictionary for the parameters whose names begin with the prefix. Of a state_dict it uses items() and the tensors' tolist().
-    A ValueError: no recurrent module has the prefix, a parameter of it is no plain tensor, as with weight_norm, or is missing, or an unknown
-    nonlinearity."""
+    A ValueError: no recurrent module has the prefix, a parameter of it is no plain tensor, as with weight_norm, or is missing, no
+    state_dict, or an unknown nonlinearity."""
+    if not hasattr(state_dict, "items"):
+        raise ValueError(f"a state_dict is expected, as torch.save(model.state_dict(), ...) writes it, but there is a {type(state_dict).__name__}")
     if nonlinearity not in ("tanh", "relu"):
         raise ValueError(f"nonlinearity must be 'tanh' or 'relu', but it is {nonlinearity!r}")
     own = {name[len(prefix) :]: value for name, value in state_dict.items() if name.startswith(prefix)}
@@ -87,7 +90,7 @@ def main():
     try:
         state_dict = torch.load(arguments.pop("state_dict"), map_location="cpu", weights_only=True)
         write(arguments.pop("weights"), state_dict, **arguments)
-    except (ValueError, OSError) as error:
+    except (ValueError, OSError, RuntimeError, AttributeError, EOFError, pickle.UnpicklingError) as error:  # what torch.load raises of other files
         parser.error(str(error))
 
 

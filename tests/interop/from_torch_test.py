@@ -9,6 +9,7 @@ import contextlib
 import io
 import json
 import pathlib
+import pickle
 import sys
 import tempfile
 import unittest
@@ -95,6 +96,17 @@ class FromTorch(unittest.TestCase):
                 with self.assertRaises(SystemExit):
                     from_torch.main()
             self.assertIn("there is no weight_ih_l0", said.getvalue())
+
+    def test_files_of_another_kind(self):
+        """A whole module, a file that is cut, an empty one, and a list."""
+        a_list = unittest.mock.Mock(return_value=[Tensor([1], [1])])
+        failures = [unittest.mock.Mock(side_effect=kind("the file is no such one")) for kind in (pickle.UnpicklingError, RuntimeError, EOFError, AttributeError)]
+        for load in [*failures, a_list]:
+            said = io.StringIO()
+            with unittest.mock.patch.dict(sys.modules, torch=unittest.mock.Mock(load=load)), contextlib.redirect_stderr(said):
+                with unittest.mock.patch.object(sys, "argv", ["from_torch.py", "model.pt", "weights.json"]), self.assertRaises(SystemExit):
+                    from_torch.main()
+            self.assertIn("a state_dict is expected" if load is a_list else "the file is no such one", said.getvalue())
 
     def test_refusals(self):
         with self.assertRaisesRegex(ValueError, r"no encoder\.weight_ih_l0; the prefixes of recurrent modules are \['lstm\.', .*'projected\.'\]"):
