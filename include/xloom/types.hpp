@@ -1,8 +1,9 @@
 #pragma once
 // The types of arguments and results that are no tensors, without xtensor: exceptions, shapes, ONNX's element
-// types and the numbers of them, the enumerations of options, execution policies, subnormal numbers as zeros.
+// types and the numbers of them, enumerations of options, execution policies, subnormal numbers as zeros.
 
 #include <xloom/detail/core/activation.hpp>
+#include <xloom/detail/core/bounds.hpp>
 #include <xloom/detail/core/cast.hpp>
 #include <xloom/detail/core/direction.hpp>
 #include <xloom/detail/core/error.hpp>

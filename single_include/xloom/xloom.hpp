@@ -43411,7 +43411,7 @@ private:
 
 // ==== xloom/types.hpp ====
 // The types of arguments and results that are no tensors, without xtensor: exceptions, shapes, ONNX's element
-// types and the numbers of them, the enumerations of options, execution policies, subnormal numbers as zeros.
+// types and the numbers of them, enumerations of options, execution policies, subnormal numbers as zeros.
 
 namespace xloom::inline XLOOM_ABI::kernels {
 
