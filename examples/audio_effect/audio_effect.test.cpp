@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <random>
 #include <span>
 #include <sstream>
@@ -105,6 +106,12 @@ TEST_CASE("bad input is refused in one line")
                                                 " must have from 8000 to 384000 samples a second, but has " +
                                                 std::to_string(rate));
     }
+    std::string const flac = program() / "cut.flac";
+    SndfileHandle(flac, SFM_WRITE, SF_FORMAT_FLAC | SF_FORMAT_PCM_16, 1, 44100)
+        .write(std::vector<short>(44100).data(), 44100);
+    std::filesystem::resize_file(flac, std::filesystem::file_size(flac) / 2);
+    CHECK(program().complaint({flac, "--steps=0"}) ==
+          "the recording " + flac + " is damaged: its samples cannot be read");
     CHECK(program().complaint({"--steps", "many"}) ==
           "--steps must be a number from 0 to 1000000, but is many");
     CHECK(program().complaint({AUDIO_EFFECT_RECORDING, "--steps=0", "--wav", nowhere}) ==

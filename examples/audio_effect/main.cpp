@@ -51,7 +51,8 @@ recording read_recording(std::string const& path)
     auto const frames = static_cast<std::size_t>(file.frames()),
                count = static_cast<std::size_t>(file.channels());
     signal samples(frames * count);
-    file.readf(samples.data(), file.frames());
+    if (file.readf(samples.data(), file.frames()) != file.frames())
+        throw std::runtime_error("the recording " + path + " is damaged: its samples cannot be read");
     recording heard{file.samplerate(), frames, {}};
     for (std::size_t n = 0; n < 2; ++n) {
         heard.channels[n].resize(frames + 2 * static_cast<std::size_t>(heard.rate));
