@@ -5,11 +5,13 @@
 //
 // linear_attention_narrow: states of float16 and bfloat16, beside those of float. Those of 256 layers come
 // from memory, that of one layer stays in a core's caches.
-// linear_attention_vjp: the backward pass, beside the forward pass (impl:forward).
+// linear_attention_vjp: the backward pass of gated_delta, beside the forward pass (impl:forward) and a loop
+// that keeps all states (impl:hand).
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <tuple>
 #include <vector>
 
 #include <xloom/gradients/linear_attention_vjp.hpp>
@@ -67,14 +69,22 @@ struct attention_operands {
         return {static_cast<std::int64_t>(heads), static_cast<std::int64_t>(heads), rule, 0};
     }
 
-    tokens const& results() const { return output; }
+    using outputs = std::tuple<tokens, states, states>;
+
+    outputs results() const { return {output, state, other_state}; }
     void clear()
     {
         state = state0;
+        other_state = state0;
         output.fill(std::numeric_limits<float>::quiet_NaN());
     }
     /// Sums of up to 128 products of numbers of about 1, in other orders.
-    bool is_close_to(tokens const& expected) const { return is_within(output, expected, 1e-4f); }
+    bool is_close_to(outputs const& expected) const
+    {
+        auto const& [y, in_place, other] = expected;
+        return is_within(output, y, 1e-4f) && is_within(state, in_place, 1e-4f) &&
+               is_within(other_state, other, 1e-4f);
+    }
 };
 
 /// The straightforward loops, along the rows of the state.
@@ -180,7 +190,10 @@ struct narrow_operands : attention_operands {
         std::ranges::fill(wide, state0);
         std::ranges::fill(narrow, xt::xtensor<State, 4>(xt::cast<State>(state0)));
     }
-    bool is_close_to(tokens const& expected) const { return is_within(output, expected, 0.05f); }
+    bool is_close_to(outputs const& expected) const
+    {
+        return is_within(output, std::get<0>(expected), 0.05f);
+    }
 
     template <class Held>
     void run(std::vector<xt::xtensor<Held, 4>>& layers)
@@ -212,32 +225,116 @@ struct backward_operands : attention_operands {
 
     tokens ct = uniform<tokens>({1, iterations, heads* d}, 7, 1.0);
     gradients found{query, key, value, decay, beta};
+    std::vector<float> kept{}; ///< the states of all steps, in the loop by hand
 
-    backward_operands(update_rule of, std::size_t width) : attention_operands(of, 64, width) {}
+    explicit backward_operands(std::size_t width) : attention_operands(update_rule::gated_delta, 64, width) {}
+
+    gradients const& results() const { return found; }
+    void clear()
+    {
+        attention_operands::clear();
+        set_gradients(std::numeric_limits<float>::quiet_NaN());
+    }
+    void set_gradients(float with)
+    {
+        for (tokens* const each : {&found.query, &found.key, &found.value, &found.decay, &found.beta})
+            each->fill(with);
+    }
+    /// Of sums of up to d^2 products, in other orders.
+    bool is_close_to(gradients const& expected) const
+    {
+        auto const are_close = [](tokens const& a, tokens const& b) {
+            return std::equal(a.begin(), a.end(), b.begin(),
+                [](float u, float v) { return std::abs(u - v) <= 1e-4f * (1 + std::abs(u)); });
+        };
+        return are_close(expected.query, found.query) && are_close(expected.key, found.key) &&
+               are_close(expected.value, found.value) && are_close(expected.decay, found.decay) &&
+               are_close(expected.beta, found.beta);
+    }
 };
+
+/// A head after the other: its steps forwards, of which all states are kept, then backwards.
+void hand_backward(backward_operands& o)
+{
+    std::size_t const D = o.d, size = D * D;
+    float const scale = 1 / std::sqrt(static_cast<float>(D));
+    o.kept.resize((o.iterations + 1) * size);
+    std::vector<float> carried(size), read(o.iterations * D), written(D), ct_written(D);
+    o.set_gradients(0);
+    for (std::size_t h = 0; h < heads; ++h) {
+        std::copy_n(&o.state(0, h, 0, 0), size, o.kept.begin());
+        std::ranges::fill(read, 0.0f);
+        for (std::size_t t = 0; t < o.iterations; ++t) {
+            float const *const S = &o.kept[t * size], *const k = &o.key(0, t, h * D),
+                               decay = std::exp(o.decay(0, t, h));
+            float *const next = &o.kept[(t + 1) * size], *const r = &read[t * D];
+            for (std::size_t d = 0; d < D; ++d)
+                for (std::size_t j = 0; j < D; ++j)
+                    r[j] += decay * S[d * D + j] * k[d];
+            for (std::size_t d = 0; d < D; ++d)
+                for (std::size_t j = 0; j < D; ++j)
+                    next[d * D + j] =
+                        decay * S[d * D + j] + k[d] * o.beta(0, t, h) * (o.value(0, t, h * D + j) - r[j]);
+        }
+        std::ranges::fill(carried, 0.0f);
+        for (std::size_t t = o.iterations; t-- > 0;) {
+            float const *const S = &o.kept[t * size], *const next = &o.kept[(t + 1) * size],
+                               *const q = &o.query(0, t, h * D), *const k = &o.key(0, t, h * D),
+                               *const ct = &o.ct(0, t, h * D), *const r = &read[t * D];
+            float const decay = std::exp(o.decay(0, t, h)), beta = o.beta(0, t, h);
+            float *const ct_q = &o.found.query(0, t, h * D), *const ct_k = &o.found.key(0, t, h * D);
+            for (std::size_t j = 0; j < D; ++j) {
+                written[j] = beta * (o.value(0, t, h * D + j) - r[j]);
+                ct_written[j] = 0;
+            }
+            for (std::size_t d = 0; d < D; ++d)
+                for (std::size_t j = 0; j < D; ++j) {
+                    float& ct_S = carried[d * D + j];
+                    ct_S += scale * q[d] * ct[j];
+                    ct_q[d] += scale * next[d * D + j] * ct[j];
+                    ct_k[d] += ct_S * written[j];
+                    ct_written[j] += ct_S * k[d];
+                }
+            for (std::size_t j = 0; j < D; ++j) {
+                o.found.value(0, t, h * D + j) = beta * ct_written[j];
+                o.found.beta(0, t, h) += ct_written[j] * (o.value(0, t, h * D + j) - r[j]);
+            }
+            float ct_decay = 0;
+            for (std::size_t d = 0; d < D; ++d)
+                for (std::size_t j = 0; j < D; ++j) {
+                    float const ct_read = -beta * ct_written[j], s = decay * S[d * D + j];
+                    float& ct_S = carried[d * D + j];
+                    ct_k[d] += s * ct_read;
+                    ct_S += k[d] * ct_read;
+                    ct_decay += s * ct_S;
+                    ct_S *= decay;
+                }
+            o.found.decay(0, t, h) = ct_decay;
+        }
+    }
+}
 
 void forward(backward_operands& o) { in_place(o); }
 
 void backward(backward_operands& o)
 {
-    for (tokens* const each : {&o.found.query, &o.found.key, &o.found.value, &o.found.decay, &o.found.beta})
-        each->fill(0);
-    xloom::linear_attention_gradients<float> gradients{
-        .query = o.found.query, .key = o.found.key, .value = o.found.value};
-    if (o.has_decay())
-        gradients.decay = o.found.decay;
-    if (o.has_beta())
-        gradients.beta = o.found.beta;
-    xloom::linear_attention_vjp_into(
-        o.query, o.key, o.value, o.inputs(), {.output = o.ct}, gradients, o.options(), o.workspace);
+    o.set_gradients(0); // which are added to
+    xloom::linear_attention_vjp_into(o.query, o.key, o.value, o.inputs(), {.output = o.ct},
+        {.query = o.found.query,
+            .key = o.found.key,
+            .value = o.found.value,
+            .decay = o.found.decay,
+            .beta = o.found.beta},
+        o.options(), o.workspace);
 }
 
-void add_backward(update_rule rule, std::size_t d)
+void add_backward(std::size_t d)
 {
     add_case(
-        name_of_case("linear_attention_vjp", rule, 64, d), [=] { return backward_operands(rule, d); },
-        std::vector<series<backward_operands>>{
-            {"forward", forward}, {.impl = "xloom", .run = backward, .count_errors = no_errors}});
+        name_of_case("linear_attention_vjp", update_rule::gated_delta, 64, d),
+        [=] { return backward_operands(d); },
+        std::vector<series<backward_operands>>{{"hand", hand_backward}, {"xloom", backward},
+            {.impl = "forward", .run = forward, .count_errors = no_errors}});
 }
 
 } // namespace
@@ -254,7 +351,7 @@ int main(int argc, char** argv)
             add_narrow<xloom::float16>("float16", d, layers);
             add_narrow<xloom::bfloat16>("bfloat16", d, layers);
         }
-        add_backward(update_rule::gated_delta, d);
+        add_backward(d);
     }
     return run_cases(argc, argv);
 }
