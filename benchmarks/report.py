@@ -113,7 +113,10 @@ def read_works(folder):
     works = defaultdict(lambda: defaultdict(Series))
     versions = {}
     for path in sorted(folder.glob("*.[0-9]*.json")):
-        output = json.loads(path.read_text())
+        text = path.read_text()
+        if not text:  # of a program that has none of the cases
+            continue
+        output = json.loads(text)
         for key, value in output["context"].items():
             if "/impl:" in key:
                 work, name = key.split("/impl:")

@@ -47,4 +47,5 @@ expect_comparison(1 "same +1 s +1.02 s +1.02 +0%" "slow +1 s +1.1 s +1.10 +0% +s
 foreach(number RANGE 1 4)
   write_times(now ${number} slow/impl:xloom=1.03)
 endforeach()
+file(WRITE ${SCRATCH}/before/scan.5.json "") # of a program that has none of the cases
 expect_comparison(0 "slow +1 s +1.03 s +1.03 +0%" "1 series, 0 slower")
