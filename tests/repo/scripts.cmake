@@ -100,12 +100,12 @@ write_stub(apt-get "case \"$*\" in
 *) echo \"apt-get $*\"; [ $1 != \"$APT_FAILS_TO\" ] ;;
 esac")
 set(ENV{PATH} ${SCRATCH}/stubs:${path})
-set(line "setup: installing for library: cmake g++ libxsimd-dev libxtensor-dev ninja-build")
+set(line "setup: installing for library: cmake g++ libxsimd-dev libxtensor-dev make ninja-build")
 foreach(fails_to nothing install)
   set(ENV{APT_FAILS_TO} ${fails_to})
   execute_process(COMMAND ${SCRATCH}/tree/scripts/example first_scan OUTPUT_VARIABLE printed ERROR_VARIABLE printed)
   set(expected_nothing "${line} (70 packages with what they need, 90 MB to download; log in build/setup.log)\nno cmake\n")
-  string(REPLACE "no cmake" "\napt-get update\napt-get install --no-install-recommends -y cmake g++ libxsimd-dev libxtensor-dev ninja-build"
+  string(REPLACE "no cmake" "\napt-get update\napt-get install --no-install-recommends -y cmake g++ libxsimd-dev libxtensor-dev make ninja-build"
     expected_install "${expected_nothing}")
   if(NOT printed STREQUAL expected_${fails_to})
     fault("scripts/example prints, where apt-get fails to ${fails_to}: ${printed}")
