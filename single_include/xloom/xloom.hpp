@@ -2,8 +2,8 @@
 // xloom 0.1.0 in one file: structured recurrences with exact ONNX semantics, on xtensor.
 //
 // Needs C++20, xtensor 0.24.3 or newer with its xtl, and xsimd 8.1 or newer. With one of XLOOM_USE_ADOLC, XLOOM_USE_DLPACK,
-// XLOOM_USE_EIGEN, XLOOM_USE_JSON, XLOOM_USE_SACADO and XLOOM_USE_TBB defined, it also holds what needs that library. Made by scripts/single-include from the
-// headers below include/: change those.
+// XLOOM_USE_EIGEN, XLOOM_USE_JSON, XLOOM_USE_MPI, XLOOM_USE_SACADO and XLOOM_USE_TBB defined, it also holds what needs that library.
+// Made by scripts/single-include from the headers below include/: change those.
 //
 // BSD 3-Clause License
 //
