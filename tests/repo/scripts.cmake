@@ -29,7 +29,7 @@ file(GLOB_RECURSE before RELATIVE ${SCRATCH}/tree ${SCRATCH}/tree/*)
 
 set(scripts ${before})
 list(FILTER scripts INCLUDE REGEX "^(scripts/[^/]*|\\.ci/run|packaging/fill)$")
-list(REMOVE_ITEM scripts scripts/answer-help scripts/time-compiler scripts/use-ccache scripts/use-huge-pages) # for scripts to source
+list(REMOVE_ITEM scripts scripts/answer-help scripts/last-core scripts/time-compiler scripts/use-ccache scripts/use-huge-pages) # for scripts to source
 if(NOT without_python)
   file(CREATE_LINK ${python} ${SCRATCH}/bin/python3 SYMBOLIC)
 endif()
