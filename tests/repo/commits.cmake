@@ -1,6 +1,6 @@
 # Checks the subjects of the commits after 482a8a5: at most 72 characters, and no full stop at the end. They are the lines of the file
-# SUBJECTS if it is given, else those of SOURCE_DIR's history. A tree without that history (exported, or a shallow clone) passes, and the
-# output says so.
+# SUBJECTS if it is given, else those of SOURCE_DIR's history. A tree without that history (exported, or a shallow clone) is not
+# checked, and the output says so.
 
 cmake_minimum_required(VERSION 3.22)
 
