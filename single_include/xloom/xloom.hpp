@@ -2060,17 +2060,18 @@ struct element_geometry<xt::fixed_shape<Dims...>> {
     static constexpr std::size_t size_ = (Dims * ... * std::size_t{1});
 };
 
+/// The row-major container for items of type T with a shape of this type, whatever XTENSOR_DEFAULT_LAYOUT is.
 template <class T, class Shape>
 struct temporary_of {
-    using type = xt::xarray<T>;
+    using type = xt::xarray<T, xt::layout_type::row_major>;
 };
 template <class T, std::size_t Rank>
 struct temporary_of<T, std::array<std::size_t, Rank>> {
-    using type = xt::xtensor<T, Rank>;
+    using type = xt::xtensor<T, Rank, xt::layout_type::row_major>;
 };
 template <class T, std::size_t... Dims>
 struct temporary_of<T, xt::fixed_shape<Dims...>> {
-    using type = xt::xtensor_fixed<T, xt::fixed_shape<Dims...>>;
+    using type = xt::xtensor_fixed<T, xt::fixed_shape<Dims...>, xt::layout_type::row_major>;
 };
 
 /// The exception of a view that is assigned another shape. The operator that made the view replaces it by a
