@@ -2561,8 +2561,8 @@ struct elementwise {
 template <class T, class C>
 struct elementwise<T, xt::xscalar<C>> {
     using scalar = std::decay_t<C>;
-    static constexpr bool is_valid =
-        std::is_arithmetic_v<scalar> && std::is_same_v<std::common_type_t<T, scalar>, T>;
+    static constexpr bool is_valid = std::is_arithmetic_v<scalar> && !std::is_same_v<scalar, bool> &&
+                                     std::is_same_v<std::common_type_t<T, scalar>, T>;
     static constexpr bool has_dims = false;
 
     explicit elementwise(xt::xscalar<C> const& e) : value(e()) {}

@@ -92,6 +92,17 @@ TEST_CASE("shapes that do not broadcast throw where the step is made")
     CHECK_THROWS_AS(static_cast<void>(step_of(vector{1, 2}, vector{1, 2, 3})), xt::broadcast_error);
 }
 
+TEST_CASE("one bool chooses between tensors, or beside a condition on their items")
+{
+    vector const a = {1, 2, 3, 4, 5, 6, 7, 8, 9}, b = -a;
+    for (bool const flag : {false, true}) {
+        auto const made = scan_step{xt::where(flag, a, b), xt::where((a > 8.0f) && flag, b, a)};
+        CHECK(made.state == (flag ? a : b));
+        CHECK(made.scan_outputs(7) == 8);
+        CHECK(made.scan_outputs(8) == (flag ? -9 : 9));
+    }
+}
+
 TEST_CASE("a value is a tensor whose shape and items may change")
 {
     step made = step_of(vector{1, 2}, vector{3, 4});

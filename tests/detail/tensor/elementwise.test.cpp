@@ -57,6 +57,9 @@ TEST_CASE("an expression is elementwise if its tensors are row-major and have it
     CHECK_FALSE(is_elementwise<float>(c + m));
     CHECK_FALSE(is_elementwise<float>(a + xt::sum(a)));
     CHECK_FALSE(is_elementwise<float>(xt::zeros<float>({2})));
+    bool const flag = true;
+    CHECK_FALSE(is_elementwise<float>(xt::where(flag, a, -a))); // there is no vector of bools
+    CHECK_FALSE(is_elementwise<float>(xt::where((a > 1.0f) && flag, a, -a)));
 }
 
 TEST_CASE("tensors of different shapes are found, at any depth")
