@@ -3815,15 +3815,21 @@ private:
     std::shared_ptr<std::atomic<bool> const> is_requested_{};
 };
 
-/// std::stop_source where the standard library lacks it.
+/// std::stop_source where the standard library lacks it; one that was moved from can stop nothing.
 class stop_source {
 public:
     stop_token get_token() const noexcept { return stop_token(is_requested_); }
-    bool stop_possible() const noexcept { return true; }
-    bool stop_requested() const noexcept { return is_requested_->load(std::memory_order_acquire); }
+    bool stop_possible() const noexcept { return is_requested_ != nullptr; }
+    bool stop_requested() const noexcept
+    {
+        return is_requested_ && is_requested_->load(std::memory_order_acquire);
+    }
 
     /// Returns true if this call is the first to request the stop.
-    bool request_stop() const noexcept { return !is_requested_->exchange(true, std::memory_order_acq_rel); }
+    bool request_stop() const noexcept
+    {
+        return is_requested_ && !is_requested_->exchange(true, std::memory_order_acq_rel);
+    }
 
 private:
     std::shared_ptr<std::atomic<bool>> is_requested_ = std::make_shared<std::atomic<bool>>(false);

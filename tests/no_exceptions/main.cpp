@@ -3,6 +3,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <string_view>
+#include <utility>
 
 #include <xloom/xloom.hpp>
 
@@ -35,7 +36,7 @@ int call_all()
     return 0;
 }
 
-/// A stop that the third of ten iterations requests, without std::stop_token.
+/// A stop that the third of ten iterations requests, without std::stop_token; and its source, moved from.
 int stop_loop()
 {
     xloom::stop_source stop;
@@ -47,6 +48,10 @@ int stop_loop()
         },
         0, {.max_trip_count = 10, .stop = stop.get_token()});
     std::printf("%d %d %d %d\n", stop.request_stop(), stop.stop_requested(), loop.stopped, loop.final_state);
+    xloom::stop_source const moved = std::move(stop);
+    std::printf("%d %d %d, %d %d %d %d\n", moved.stop_possible(), moved.stop_requested(),
+        moved.request_stop(), stop.stop_possible(), stop.stop_requested(), stop.request_stop(),
+        stop.get_token().stop_possible());
     return 0;
 }
 
