@@ -27158,11 +27158,14 @@ broadcast_updates<T> from_item(broadcast_updates<T> const& updates, std::size_t 
 
 namespace xloom::inline XLOOM_ABI::detail {
 
+/// Returns a number as text: of 15 digits or, if they are those of another number, of 17.
 template <std::floating_point Float>
 std::string describe_number(Float value)
 {
     char text[32];
     std::snprintf(text, sizeof text, "%.15g", static_cast<double>(value));
+    if (static_cast<Float>(std::strtod(text, nullptr)) != value)
+        std::snprintf(text, sizeof text, "%.17g", static_cast<double>(value));
     return text;
 }
 template <std::integral Int>

@@ -104,6 +104,11 @@ TEST_CASE("errors, before anything is written")
         "xloom::at: a number that is broadcast must be one of x's element type, but it is 0.5 and x holds "
         "int32. Convert it first.",
         type_error);
+    xt::xtensor<float, 1> floats = {1, 2};
+    CHECK_THROWS_WITH_AS(at(reduce_add, floats, 0, 1.0000000000000002),
+        doctest::Contains("but it is 1.0000000000000002 and x holds float"), type_error);
+    CHECK_THROWS_WITH_AS(
+        at(reduce_add, floats, 0, 0.1), doctest::Contains("but it is 0.1 and x holds float"), type_error);
     CHECK_THROWS_WITH_AS(at(reduce_add, x, x, 1, {.bounds = bounds::drop}),
         "xloom::at: an operand that is written must have memory of its own, but x overlaps indices. Copy "
         "one of the two.",

@@ -2,6 +2,7 @@
 // The updates of a scatter: contiguous in row-major order, or broadcast where they are.
 
 #include <cstdio>
+#include <cstdlib>
 #include <string>
 
 #include <xloom/detail/core/cast.hpp>
@@ -11,11 +12,14 @@
 
 namespace xloom::inline XLOOM_ABI::detail {
 
+/// Returns a number as text: of 15 digits or, if they are those of another number, of 17.
 template <std::floating_point Float>
 std::string describe_number(Float value)
 {
     char text[32];
     std::snprintf(text, sizeof text, "%.15g", static_cast<double>(value));
+    if (static_cast<Float>(std::strtod(text, nullptr)) != value)
+        std::snprintf(text, sizeof text, "%.17g", static_cast<double>(value));
     return text;
 }
 template <std::integral Int>
