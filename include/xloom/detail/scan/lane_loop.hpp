@@ -20,7 +20,7 @@ bool any_lane(lane_mask<Bytes, N> const& condition)
     lane_mask<Bytes, N> const others = !condition;
     bool are_all_false = true;
     for (std::size_t i = 0; i < others.parts; ++i)
-        are_all_false = are_all_false && kernel::all_lanes(others[i]);
+        are_all_false = are_all_false && kernel::all_of(others[i]);
     return !are_all_false;
 }
 
