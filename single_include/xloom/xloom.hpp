@@ -1780,7 +1780,9 @@ inline constexpr bool is_always_row_major = requires { requires enable_tensor<T>
 template <class T>
 std::size_t rank_of([[maybe_unused]] T const& value)
 {
-    if constexpr (!tensor<T>) {
+    if constexpr (lazy<T>) {
+        return value.dimension();
+    } else if constexpr (!tensor<T>) {
         return 0;
     } else if constexpr (enable_tensor<bare<T>>::rank == dynamic_rank) {
         auto const& dims = enable_tensor<bare<T>>::shape(value);
@@ -3054,7 +3056,7 @@ template <class X>
 void check_copied_size([[maybe_unused]] X const& value)
 {
     if constexpr (lazy<X>) {
-        if (value.dimension() <= max_rank)
+        if (detail::rank_of(value) <= max_rank)
             check_fits_in_memory<item_t<X>>(shape(value.shape().begin(), value.shape().end()));
     } else if constexpr (tensor<X> && !is_always_row_major<X>) {
         if (detail::rank_of(value) <= max_rank)

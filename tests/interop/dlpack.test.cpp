@@ -108,6 +108,10 @@ TEST_CASE("a container is handed over")
     CHECK(released->dl_tensor.data != kept.data());
     released->deleter(released);
     CHECK(to_dlpack(xt::xarray<float>(2.0f))->dl_tensor.ndim == 0);
+    auto const deep = xt::xarray<float>::from_shape(std::vector<std::size_t>(17, 1));
+    CHECK_THROWS_WITH_AS(to_dlpack(-deep),
+        doctest::Contains("xloom::to_dlpack: a tensor may have at most 16 axes (max_rank), but x has 17"),
+        shape_error);
 }
 
 TEST_CASE("the types of items")

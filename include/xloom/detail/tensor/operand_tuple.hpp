@@ -96,7 +96,7 @@ template <class X>
 void check_copied_size([[maybe_unused]] X const& value)
 {
     if constexpr (lazy<X>) {
-        if (value.dimension() <= max_rank)
+        if (detail::rank_of(value) <= max_rank)
             check_fits_in_memory<item_t<X>>(shape(value.shape().begin(), value.shape().end()));
     } else if constexpr (tensor<X> && !is_always_row_major<X>) {
         if (detail::rank_of(value) <= max_rank)

@@ -97,7 +97,9 @@ inline constexpr bool is_always_row_major = requires { requires enable_tensor<T>
 template <class T>
 std::size_t rank_of([[maybe_unused]] T const& value)
 {
-    if constexpr (!tensor<T>) {
+    if constexpr (lazy<T>) {
+        return value.dimension();
+    } else if constexpr (!tensor<T>) {
         return 0;
     } else if constexpr (enable_tensor<bare<T>>::rank == dynamic_rank) {
         auto const& dims = enable_tensor<bare<T>>::shape(value);
