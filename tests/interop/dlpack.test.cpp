@@ -199,6 +199,18 @@ TEST_CASE("what is refused")
     other.dims = {std::int64_t{1} << 40, std::int64_t{1} << 40};
     other.refill();
     refused("must fit in memory", shape_error(""));
+    if (sizeof(std::size_t) == 4) {
+        other.dims = {2, (std::int64_t{1} << 32) + 3};
+        refused("shape[1] is 4294967299", shape_error(""));
+        other.dims = {2, 3};
+        other.strides = {(std::int64_t{1} << 32) + 3, 1};
+        other.refill();
+        refused("strides[0] is 4294967299", shape_error(""));
+        other.strides = {};
+        other.refill();
+        tensor.byte_offset = std::uint64_t{1} << 32;
+        refused("must begin in memory", shape_error(""));
+    }
     other.dims = {2, 3};
     other.refill();
     tensor.byte_offset = 2;

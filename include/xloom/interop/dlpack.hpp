@@ -91,6 +91,9 @@ strided_layout dlpack_layout(DLTensor const& tensor, std::size_t rank)
         if (tensor.shape[axis] < 0)
             fail<shape_error>(op, ": a dimension must not be negative, but shape[", axis, "] is ",
                 tensor.shape[axis], ". Correct the tensor.");
+        if (!std::in_range<std::size_t>(tensor.shape[axis]))
+            fail<shape_error>(op, ": the shape must fit in memory, but shape[", axis, "] is ",
+                tensor.shape[axis], ". Correct the tensor.");
         layout.dims.push_back(static_cast<std::size_t>(tensor.shape[axis]));
     }
     if (!has_strides(layout.dims, sizeof(T)))
@@ -99,11 +102,16 @@ strided_layout dlpack_layout(DLTensor const& tensor, std::size_t rank)
     if (tensor.strides == nullptr)
         layout.strides = row_major_strides(layout.dims);
     else
-        for (std::size_t axis = 0; axis < axes; ++axis)
+        for (std::size_t axis = 0; axis < axes; ++axis) {
+            if (layout.dims[axis] > 1 && !std::in_range<std::ptrdiff_t>(tensor.strides[axis]))
+                fail<shape_error>(op, ": the items must be in memory, but strides[", axis, "] is ",
+                    tensor.strides[axis], ". Correct the tensor.");
             layout.strides.push_back(static_cast<std::ptrdiff_t>(tensor.strides[axis]));
+        }
     auto const address = reinterpret_cast<std::uintptr_t>(tensor.data) + tensor.byte_offset;
-    if (element_count(layout.dims) != 0 && (tensor.data == nullptr || address % alignof(T) != 0))
-        fail<shape_error>(op, ": the items must begin at a multiple of ", alignof(T),
+    if (element_count(layout.dims) != 0 &&
+        (tensor.data == nullptr || !std::in_range<std::uintptr_t>(address) || address % alignof(T) != 0))
+        fail<shape_error>(op, ": the items must begin in memory at a multiple of ", alignof(T),
             " bytes, but data and byte_offset give ", address, ". Correct the tensor.");
     return layout;
 }
