@@ -5777,12 +5777,18 @@ void check_held_tensors(std::string_view op, std::string_view name, std::tuple<X
         detail::check_held_views(op, name, values);
 }
 
+/// True if an X refers to items of another object, so that what a call writes to a temporary one is not lost.
+/// Weaker than is_borrowed: that object may be a temporary, too, which lives until the call's end.
+template <class X>
+inline constexpr bool refers_to_items = is_borrowed<X>;
+
 /// True if no value of an argument is a temporary that owns its items: lvalues, std::tie, views of variables
 /// by value.
 template <class Operands>
-inline constexpr bool outlives_call = outlives_expression<Operands>;
+inline constexpr bool outlives_call =
+    std::is_lvalue_reference_v<Operands> || refers_to_items<std::remove_cvref_t<Operands>>;
 template <class... Ts>
-inline constexpr bool outlives_call<std::tuple<Ts...>> = (outlives_expression<Ts> && ...);
+inline constexpr bool outlives_call<std::tuple<Ts...>> = (outlives_call<Ts> && ...);
 
 } // namespace xloom::inline XLOOM_ABI::detail
 
@@ -50037,6 +50043,9 @@ inline constexpr bool is_borrowed<Eigen::Map<T, Options, Strides>> = true;
 template <class T, int Options, class Strides>
 inline constexpr bool is_borrowed<Eigen::Ref<T, Options, Strides>> =
     !std::is_const_v<T>; // that may own a copy
+/// True for a block and a transpose, too, whose types do not tell whether they are those of a variable.
+template <eigen_tensor T>
+inline constexpr bool refers_to_items<T> = !is_eigen_container<T>;
 
 template <eigen_expression T>
 struct owned<T> {

@@ -97,6 +97,29 @@ TEST_CASE("scan_into writes matrices, maps and blocks in place")
     CHECK(items == std::vector<double>{12, 20, 18, 28, 24, 36});
 }
 
+TEST_CASE("what is written may be a temporary block or transpose of a variable, what is kept may not")
+{
+    MatrixXd y = MatrixXd::Constant(2, 4, -1);
+    scan_into([](auto const& x_t, auto& y_t) { y_t = 2 * x_t; }, std::tuple(), counted(), y.rightCols(3));
+    MatrixXd expected(2, 4);
+    expected << -1, 2, 4, 6, -1, 8, 10, 12;
+    CHECK(y == expected);
+    scatter_nd_into(y.leftCols(2), xt::xtensor<int, 2>{{1}}, matrix{{7, 8}});
+    expected.row(1) << 7, 8, 10, 12;
+    CHECK(y == expected);
+    scatter_nd_into(y.transpose(), xt::xtensor<int, 2>{{-1}}, matrix{{5, 9}});
+    expected.col(3) << 5, 9;
+    CHECK(y == expected);
+    VectorXd sums = VectorXd::Zero(4);
+    scan_into([](auto& s, auto const& x_t) { s += as_eigen(x_t); }, sums.tail(3), counted());
+    CHECK(sums == vector_of({0, 5, 7, 9}));
+    using block = decltype(y.leftCols(2));
+    static_assert(detail::outlives_call<block> && !detail::outlives_call<MatrixXd> &&
+                  detail::outlives_call<decltype(y.transpose())> &&
+                  !detail::outlives_call<std::tuple<block, MatrixXd>>);
+    static_assert(detail::find_ref_error<block, double const>() == detail::ref_error::temporary);
+}
+
 TEST_CASE("arrays, row vectors and fixed sizes keep their kind")
 {
     Eigen::ArrayXXd const x = counted().array();

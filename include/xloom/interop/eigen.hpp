@@ -12,6 +12,7 @@
 #include <xloom/detail/core/requirement.hpp>
 #include <xloom/detail/scan/step.hpp>
 #include <xloom/detail/tensor/element_view.hpp>
+#include <xloom/detail/tensor/operands.hpp>
 #include <xloom/detail/tensor/tensor.hpp>
 
 namespace xloom::inline XLOOM_ABI {
@@ -117,6 +118,9 @@ inline constexpr bool is_borrowed<Eigen::Map<T, Options, Strides>> = true;
 template <class T, int Options, class Strides>
 inline constexpr bool is_borrowed<Eigen::Ref<T, Options, Strides>> =
     !std::is_const_v<T>; // that may own a copy
+/// True for a block and a transpose, too, whose types do not tell whether they are those of a variable.
+template <eigen_tensor T>
+inline constexpr bool refers_to_items<T> = !is_eigen_container<T>;
 
 template <eigen_expression T>
 struct owned<T> {

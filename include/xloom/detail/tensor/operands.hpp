@@ -202,11 +202,17 @@ void check_held_tensors(std::string_view op, std::string_view name, std::tuple<X
         detail::check_held_views(op, name, values);
 }
 
+/// True if an X refers to items of another object, so that what a call writes to a temporary one is not lost.
+/// Weaker than is_borrowed: that object may be a temporary, too, which lives until the call's end.
+template <class X>
+inline constexpr bool refers_to_items = is_borrowed<X>;
+
 /// True if no value of an argument is a temporary that owns its items: lvalues, std::tie, views of variables
 /// by value.
 template <class Operands>
-inline constexpr bool outlives_call = outlives_expression<Operands>;
+inline constexpr bool outlives_call =
+    std::is_lvalue_reference_v<Operands> || refers_to_items<std::remove_cvref_t<Operands>>;
 template <class... Ts>
-inline constexpr bool outlives_call<std::tuple<Ts...>> = (outlives_expression<Ts> && ...);
+inline constexpr bool outlives_call<std::tuple<Ts...>> = (outlives_call<Ts> && ...);
 
 } // namespace xloom::inline XLOOM_ABI::detail
