@@ -19744,6 +19744,19 @@ inline constexpr detail::for_training_t for_training{};
 
 namespace xloom::inline XLOOM_ABI::detail {
 
+/// Requires items with which recurrent operators compute.
+template <class Item>
+struct recurrent_items {
+    static consteval bool holds()
+    {
+        constexpr bool is_valid = !std::is_integral_v<Item>;
+        static_assert(is_valid,
+            "xloom: a recurrent operator computes with floating-point numbers or user-defined scalars, not "
+            "with integers; convert its operands into variables first, by xt::cast<float> for example");
+        return is_valid;
+    }
+};
+
 /// The results of the checks of constants and options.
 struct checked_weights {
     recurrent_widths sizes;
@@ -19945,7 +19958,9 @@ private:
           is_for_training_(std::is_same_v<Packing, training_packing>),
           checked_(checked_in(op, constants, options, packing)),
           parameters_(checked_.sizes.D, packer(checked_, constants, options, packing))
-    {}
+    {
+        static_cast<void>(satisfied<recurrent_items<Item>>());
+    }
 
     /// Calls f with a packing that is known at run time. A constructor that names its packing compiles no
     /// other one.
@@ -21043,8 +21058,8 @@ typename Family::template result<Item> run_unpacked(std::string_view op, tensor_
     typename Family::template start<Item> const& start, Options&& options, Env&&... env)
 {
     using options_type = typename Family::options;
-    if constexpr (satisfied<options_policy_and_workspace<options_type, recurrent_workspace<Item>, Options,
-                      Env...>>())
+    if constexpr (satisfied<recurrent_items<Item>, options_policy_and_workspace<options_type,
+                                                       recurrent_workspace<Item>, Options, Env...>>())
         return run_recurrent_call<Family, Item>(op, X,
             detail::weights_for<Family, Item>(op, constants, detail::options_of<options_type>(options)),
             start, options, env...);
@@ -22725,8 +22740,8 @@ template <class Item, class Score, class Options, class... Env>
 attn_lstm_result<Item> run_unpacked_attn_lstm(Score const& score, tensor_ref<Item const> const& X,
     attn_lstm_inputs<Item> const& in, Options&& options, Env&&... env)
 {
-    if constexpr (satisfied<options_policy_and_workspace<attn_lstm_options, attention_workspace<Item>,
-                      Options, Env...>>()) {
+    if constexpr (satisfied<recurrent_items<Item>, options_policy_and_workspace<attn_lstm_options,
+                                                       attention_workspace<Item>, Options, Env...>>()) {
         check_memory_given(in);
         return detail::run_attn_lstm<Item>(score, X,
             detail::weights_for<attn_lstm_family, Item>("xloom::attn_lstm",

@@ -41,6 +41,9 @@
 // 39: behind the operands and outputs come the options, then a policy and a workspace of this operator, in any order, each at most once
 // 40: behind the operands and outputs come the options, then a policy and a workspace of this operator, in any order, each at most once
 // 41: xloom: lengths must hold integers, of any integer type
+// 42: xloom: a recurrent operator computes with floating-point numbers or user-defined scalars, not with integers; convert its operands into variables first, by xt::cast<float> for example
+// 43: xloom: a recurrent operator computes with floating-point numbers or user-defined scalars, not with integers; convert its operands into variables first, by xt::cast<float> for example
+// 44: xloom: a recurrent operator computes with floating-point numbers or user-defined scalars, not with integers; convert its operands into variables first, by xt::cast<float> for example
 // clang-format on
 #include <array>
 
@@ -186,5 +189,14 @@ int main()
 #elif CASE == 41 // bool is no integer
     xt::xtensor<bool, 1> const flags = {true};
     xloom::lstm(X, {.W = W, .R = R, .sequence_lens = flags});
+#elif CASE == 42
+    xt::xtensor<int, 3> const counts = xt::zeros<int>({3, 1, 2});
+    xloom::lstm(counts, {.W = counts, .R = counts});
+#elif CASE == 43
+    xt::xtensor<std::int64_t, 3> const counts = xt::zeros<std::int64_t>({3, 1, 2});
+    xloom::attn_lstm(counts, {.W = counts, .R = counts});
+#elif CASE == 44
+    xt::xtensor<short, 3> const counts = xt::zeros<short>({3, 1, 2});
+    xloom::gru_weights<short> const packed({.W = counts, .R = counts});
 #endif
 }

@@ -152,8 +152,8 @@ template <class Item, class Score, class Options, class... Env>
 attn_lstm_result<Item> run_unpacked_attn_lstm(Score const& score, tensor_ref<Item const> const& X,
     attn_lstm_inputs<Item> const& in, Options&& options, Env&&... env)
 {
-    if constexpr (satisfied<options_policy_and_workspace<attn_lstm_options, attention_workspace<Item>,
-                      Options, Env...>>()) {
+    if constexpr (satisfied<recurrent_items<Item>, options_policy_and_workspace<attn_lstm_options,
+                                                       attention_workspace<Item>, Options, Env...>>()) {
         check_memory_given(in);
         return detail::run_attn_lstm<Item>(score, X,
             detail::weights_for<attn_lstm_family, Item>("xloom::attn_lstm",

@@ -302,8 +302,8 @@ typename Family::template result<Item> run_unpacked(std::string_view op, tensor_
     typename Family::template start<Item> const& start, Options&& options, Env&&... env)
 {
     using options_type = typename Family::options;
-    if constexpr (satisfied<options_policy_and_workspace<options_type, recurrent_workspace<Item>, Options,
-                      Env...>>())
+    if constexpr (satisfied<recurrent_items<Item>, options_policy_and_workspace<options_type,
+                                                       recurrent_workspace<Item>, Options, Env...>>())
         return run_recurrent_call<Family, Item>(op, X,
             detail::weights_for<Family, Item>(op, constants, detail::options_of<options_type>(options)),
             start, options, env...);

@@ -5,6 +5,7 @@
 #include <span>
 #include <type_traits>
 
+#include <xloom/detail/core/requirement.hpp>
 #include <xloom/detail/core/vector_level.hpp>
 #include <xloom/detail/kernel/activations.hpp>
 #include <xloom/detail/kernel/panels.hpp>
@@ -28,6 +29,19 @@ inline constexpr detail::for_training_t for_training{};
 } // namespace xloom::inline XLOOM_ABI
 
 namespace xloom::inline XLOOM_ABI::detail {
+
+/// Requires items with which recurrent operators compute.
+template <class Item>
+struct recurrent_items {
+    static consteval bool holds()
+    {
+        constexpr bool is_valid = !std::is_integral_v<Item>;
+        static_assert(is_valid,
+            "xloom: a recurrent operator computes with floating-point numbers or user-defined scalars, not "
+            "with integers; convert its operands into variables first, by xt::cast<float> for example");
+        return is_valid;
+    }
+};
 
 /// The results of the checks of constants and options.
 struct checked_weights {
@@ -230,7 +244,9 @@ private:
           is_for_training_(std::is_same_v<Packing, training_packing>),
           checked_(checked_in(op, constants, options, packing)),
           parameters_(checked_.sizes.D, packer(checked_, constants, options, packing))
-    {}
+    {
+        static_cast<void>(satisfied<recurrent_items<Item>>());
+    }
 
     /// Calls f with a packing that is known at run time. A constructor that names its packing compiles no
     /// other one.
