@@ -16,6 +16,7 @@
 #include "support/dual_gradients.hpp"
 #include "support/linear_attention_calls.hpp"
 #include "support/placed_items.hpp"
+#include "support/plain_number.hpp"
 #include "support/used_workspace.hpp"
 #include "support/xtensor_extras.hpp"
 
@@ -303,6 +304,19 @@ TEST_CASE("linear_attention_vjp_into: subnormal gradients that are added to are 
     float const kept = xloom::flush_subnormals::is_supported ? 0 : 1e-40f;
     CHECK(ct_query(0, 0, 0, 0) == kept);
     CHECK(ct_beta(0, 0, 0) == kept);
+}
+
+TEST_CASE("linear_attention and linear_attention_vjp_into: a scalar of one's own")
+{
+    xt::xtensor<plain_number, 4> const two = {{{{2}}}}, three = {{{{3}}}}, five = {{{{5}}}};
+    CHECK(
+        xloom::linear_attention(two, three, five, {}, {.update_rule = xloom::update_rule::linear, .scale = 1})
+            .output(0, 0, 0, 0)
+            .value == 30);
+    xt::xtensor<plain_number, 4> ct_query = {{{{1}}}};
+    xloom::linear_attention_vjp_into(two, three, five, {}, {.output = two}, {.query = ct_query},
+        {.update_rule = xloom::update_rule::linear, .scale = 1});
+    CHECK(ct_query(0, 0, 0, 0).value == 1 + 2 * 3 * 5);
 }
 
 } // namespace linear_attention_vjp_test

@@ -11,6 +11,7 @@
 #include <xloom/recurrent/storage_types.hpp>
 
 #include "support/dual_gradients.hpp"
+#include "support/plain_number.hpp"
 #include "support/selective_scan_calls.hpp"
 #include "support/xtensor_extras.hpp"
 
@@ -273,30 +274,9 @@ TEST_CASE("selective_scan_vjp_into: errors, before anything is written")
     CHECK(d_u == xt::ones<double>({2, 3, 4}));
 }
 
-namespace {
-
-/// A number without +=, as selective_scan takes it.
-struct plain {
-    double value = 0;
-
-    plain() = default;
-    plain(double x) : value(x) {}
-
-    friend plain operator+(plain a, plain b) { return a.value + b.value; }
-    friend plain operator-(plain a) { return -a.value; }
-    friend plain operator*(plain a, plain b) { return a.value * b.value; }
-    friend plain operator/(plain a, plain b) { return a.value / b.value; }
-    friend auto operator<=>(plain a, plain b) = default;
-    friend plain abs(plain x) { return std::abs(x.value); }
-    friend plain exp(plain x) { return std::exp(x.value); }
-    friend plain log1p(plain x) { return std::log1p(x.value); }
-};
-
-} // namespace
-
 TEST_CASE("selective_scan_vjp_into: a scalar of one's own")
 {
-    using own = xt::xtensor<plain, 2>;
+    using own = xt::xtensor<plain_number, 2>;
     own const u = {{1}, {2}}, delta = {{1}, {1}}, A = {{0}}, B = {{1}, {1}}, ct_y = {{1}, {1}};
     own ct_u = {{0}, {0}};
     xloom::selective_scan_vjp_into(u, {.delta = delta, .A = A, .B = B, .C = B}, {.y = ct_y}, {.u = ct_u});

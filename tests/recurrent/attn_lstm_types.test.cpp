@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include <cmath>
 #include <functional>
 
 #define BOOST_CSTDFLOAT_NO_LIBQUADMATH_SUPPORT // else its output of __float128 requires another library
@@ -10,6 +11,7 @@
 #include <xloom/recurrent/attn_lstm_cell.hpp>
 
 #include "support/attn_lstm_calls.hpp"
+#include "support/plain_number.hpp"
 
 namespace attn_lstm_types_test {
 
@@ -170,6 +172,18 @@ TEST_CASE("a score of one's own sees numbers that carry derivatives")
     with_derivatives.QW.items[1] = boost::math::differentiation::make_fvar<double, 1>(x);
     CHECK(sum_of(call_attn_lstm(with_derivatives, {}, dot_product)).derivative(1) ==
           doctest::Approx((above - below) / (2 * step)).epsilon(1e-7));
+}
+
+TEST_CASE("attn_lstm: a scalar of one's own")
+{
+    using numbers = xt::xtensor<plain_number, 3>;
+    numbers const W = numbers::from_shape({1, 4, 2}), R = numbers::from_shape({1, 4, 1}), one = {{{1}}};
+    xt::xtensor<plain_number, 2> const V = {{1}};
+    // Gates of 0: each step multiplies c by 1/2.
+    auto const result =
+        xloom::attn_lstm(one, {.W = W, .R = R, .initial_c = one, .QW = one, .MW = one, .V = V, .M = one});
+    CHECK(result.Y_c(0, 0, 0).value == 0.5);
+    CHECK(result.Y_h(0, 0, 0).value == doctest::Approx(0.5 * std::tanh(0.5)).epsilon(1e-15));
 }
 
 } // namespace attn_lstm_types_test

@@ -44,8 +44,8 @@ kernel::score_weights<T> pack_score_weights(
         load_row(V, d, 0, A, plain);
         for (std::size_t a = 0; a < A; ++a) {
             minus_twice[a] = T(-2) * plain[a];
-            sum += plain[a];
-            size += plain[a] < T(0) ? -plain[a] : plain[a];
+            sum = sum + plain[a];
+            size = size + (plain[a] < T(0) ? -plain[a] : plain[a]);
         }
     }
     return {plain, size <= T(kernel::largest_weights) ? minus_twice : nullptr, sum};

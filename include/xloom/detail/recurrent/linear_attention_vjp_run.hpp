@@ -89,7 +89,7 @@ private:
             for (std::size_t t = 0; t < call.tokens(i / betas); ++t) {
                 T sum = static_cast<T>(*ct_beta.at(t, 0));
                 for (std::size_t head = 0; head < heads_per_beta; ++head)
-                    sum += ct_betas[(i * heads_per_beta + head) * call.sizes.T + t];
+                    sum = sum + ct_betas[(i * heads_per_beta + head) * call.sizes.T + t];
                 *ct_beta.at(t, 0) = static_cast<Item>(sum);
             }
         }
