@@ -75,10 +75,11 @@ public:
 };
 
 /// Reads a text as a file with read_gru.
-std::vector<gru_weights<float>> read_text(std::string const& text)
+template <class Item = float>
+std::vector<gru_weights<Item>> read_text(std::string const& text)
 {
     scratch_file const file(text);
-    return read_gru(file.path);
+    return read_gru<Item>(file.path);
 }
 
 /// Checks that a file is refused, with an error whose text is behind "xloom::read_gru: " and the path.
@@ -160,6 +161,10 @@ TEST_CASE("numbers")
         return gru(matrices{{{1}}}, weights).Y_h(0, 0, 0) * 2; // z is 1/2
     };
     CHECK(read("0") == 0);
+    gru_weights<double> const wide = read_text<double>(
+        R"({"op_type":"GRU","layers":[{"W":[[[0],[0],[0.1]]],"R":[[[0],[0],[0]]],"B":null}]})")
+                                         .at(0);
+    CHECK(gru(xt::xtensor<double, 3>{{{1}}}, wide).Y_h(0, 0, 0) == 0.5 * std::tanh(0.1));
     CHECK(read("1e38") == 1);
     CHECK(read("-3.4028234663852886e38") == -1);
     CHECK(read("3.4028235e38") == 1); // the largest float's shortest digits, above it as a double
@@ -222,6 +227,8 @@ TEST_CASE("files that are refused")
     for (std::string const name : {"B", "projection"})
         check_refused<file_error>(gru('"' + name + "\":[]," + layers),
             " must have no " + name + ", which is of one layer. Move it into layers.");
+    check_refused<file_error>(gru(one_layer + ",\"projection\":[]}]"),
+        ": layers[0] must have no projection, which is of an LSTM alone. Remove it.");
     CHECK(read_text(gru(R"("hidden_size":1,"name":"spare",)" + layers)).size() == 1);
     check_refused<file_error>(gru(R"("activations":[1],)" + layers),
         ": activations must be a list of names, but one is number" + remedy);

@@ -197,11 +197,14 @@ std::vector<recurrent_weights<Family, Item>> read_layers(
         auto const options = read_options<typename Family::options>(root, file, W.dims[0]);
         typename Family::template constants<Item> constants{.W = W.ref(), .R = R.ref(), .B = B.ref()};
         json_tensor<Item> projection;
-        if constexpr (requires { constants.projection; })
+        if constexpr (requires { constants.projection; }) {
             if (!member(layer, "projection").is_null()) {
                 projection = read_tensor<Item>(layer, "projection", 3, place);
                 constants.projection = projection.ref();
             }
+        } else {
+            check_absent(layer, {"projection"}, place, "of an LSTM alone. Remove it.");
+        }
         Family::check_constants(place, constants, options); // whose errors have the place
         layers.emplace_back(constants, options, packing...);
     }
