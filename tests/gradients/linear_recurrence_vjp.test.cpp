@@ -1,5 +1,6 @@
 // linear_recurrence_vjp against the loop of its definition, in exact arithmetic.
 
+#include <atomic>
 #include <complex>
 #include <cstddef>
 
@@ -8,6 +9,7 @@
 #include <xloom/gradients/linear_recurrence_vjp.hpp>
 #include <xloom/interop/threads.hpp>
 
+#include "support/threads_or_backwards.hpp"
 #include "support/xtensor_extras.hpp"
 
 namespace linear_recurrence_vjp_test {
@@ -58,6 +60,27 @@ TEST_CASE("linear_recurrence_vjp: the definition, along both axes, forward and r
                     CHECK(ct_h0(c) == doctest::Approx(carried).epsilon(1e-12));
                 }
             }
+}
+
+TEST_CASE("linear_recurrence_vjp: the bits of one thread on several")
+{
+    std::size_t const length = 20'000;
+    matrix const a = made_up(length, 3, 1), b = made_up(length, 3, 2), ct = made_up(length, 3, 3);
+    vector const h0 = {1, -1, 0.5};
+    for (bool const reverse : {false, true}) {
+        xloom::linear_recurrence_options const options{.reverse = reverse};
+        matrix const h = xloom::linear_recurrence(a, b, h0, options);
+        auto const expected = xloom::linear_recurrence_vjp(a, b, h0, h, ct, options);
+        for (bool const is_backwards : {false, true}) {
+            std::atomic<std::size_t> parts = 1;
+            auto const found = xloom::linear_recurrence_vjp(
+                a, b, h0, h, ct, options, threads_or_backwards{3, is_backwards, &parts});
+            CHECK(parts == 3);
+            CHECK(found.ct_a == expected.ct_a);
+            CHECK(found.ct_b == expected.ct_b);
+            CHECK(found.ct_h0 == expected.ct_h0);
+        }
+    }
 }
 
 TEST_CASE("linear_recurrence_vjp: complex numbers, which are not conjugated")

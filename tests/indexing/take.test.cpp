@@ -125,6 +125,21 @@ TEST_CASE("compress: an axis, flattened, masks of other lengths")
     CHECK(compress<1>(mask_of{false, false}, x).size() == 0);
     CHECK(compress<1>(xt::strided_view(mask_of{true, false, true}, {xt::range(0, 3, 2)}), x) ==
           xt::xtensor<int, 1>{1, 2});
+    xt::xtensor<int, 1> const scores = {1, 9, 3};
+    CHECK(compress(scores < 5, x, {.axis = 1}) == any_rank{{1, 3}, {4, 6}});
+}
+
+TEST_CASE("compress: several threads, and both layouts")
+{
+    xt::xtensor<int, 2> wide = xt::arange<int>(200 * 300).reshape({200, 300});
+    xt::xtensor<bool, 1> const mask = xt::equal(xt::arange<int>(300) % 7, 3);
+    xt::xtensor<int, 2> expected = xt::xtensor<int, 2>::from_shape({200, 43});
+    for (std::size_t i = 0; i < 200; ++i)
+        for (std::size_t j = 0; j < 43; ++j)
+            expected(i, j) = static_cast<int>(300 * i + 7 * j + 3);
+    xt::xtensor<int, 2, xt::layout_type::column_major> const columns = wide;
+    CHECK(compress(mask, wide, {.axis = 1}, thread_policy(3)) == expected);
+    CHECK(compress(mask, columns, {.axis = 1}, thread_policy(3)) == expected);
 }
 
 TEST_CASE("compress: errors")

@@ -2,6 +2,7 @@
 // serial loop within rounding errors.
 
 #include <array>
+#include <atomic>
 #include <cmath>
 #include <complex>
 #include <cstdint>
@@ -18,6 +19,7 @@
 #include <xloom/recurrent/storage_types.hpp>
 
 #include "support/textbook_prefix.hpp"
+#include "support/threads_or_backwards.hpp"
 #include "support/xtensor_extras.hpp"
 
 namespace linear_recurrence_test {
@@ -285,7 +287,7 @@ TEST_CASE("linear_recurrence: complex numbers, storage floats, one number as h0,
 
 TEST_CASE("linear_recurrence: scalars of a user, whose products depend on the order")
 {
-    constexpr std::size_t steps = 4000; // enough for three threads
+    constexpr std::size_t steps = 40'000; // enough for three threads, of one sequence for two
     xt::xtensor<matrix, 2> a = xt::xtensor<matrix, 2>::from_shape({steps, 3}), b = a, expected = a;
     std::uint32_t next = 1;
     for (auto* const operand : {&a, &b})
@@ -297,10 +299,14 @@ TEST_CASE("linear_recurrence: scalars of a user, whose products depend on the or
         for (std::size_t j = 0; j < 3; ++j)
             expected(t, j) = a(t, j) * (t == 0 ? h0(j) : expected(t - 1, j)) + b(t, j);
     CHECK(xloom::linear_recurrence(a, b, h0) == expected);
-    CHECK(xloom::linear_recurrence(a, b, h0, {}, xloom::thread_policy(3)) == expected);
+    std::atomic<std::size_t> parts = 1;
+    threads_or_backwards const threads{3, false, &parts};
+    CHECK(xloom::linear_recurrence(a, b, h0, {}, threads) == expected);
+    CHECK(parts == 3);
+    parts = 1;
     xt::xtensor<matrix, 1> const a_0 = xt::view(a, xt::all(), 0), b_0 = xt::view(b, xt::all(), 0);
-    CHECK(xloom::linear_recurrence(a_0, b_0, h0(0), {}, xloom::thread_policy(3)) ==
-          xt::view(expected, xt::all(), 0));
+    CHECK(xloom::linear_recurrence(a_0, b_0, h0(0), {}, threads) == xt::view(expected, xt::all(), 0));
+    CHECK(parts > 1);
 }
 
 TEST_CASE_TEMPLATE("linear_recurrence: states that decay end at 0", T, float, double)

@@ -6,6 +6,7 @@
 #include <limits>
 #include <random>
 
+#include <xloom/interop/threads.hpp>
 #include <xloom/ranks/distributed_gather_nd.hpp>
 
 #include "support/on_ranks.hpp"
@@ -40,7 +41,7 @@ bool is_gathered(std::size_t rows, std::size_t tuples, division how, std::size_t
         xt::xtensor<T, 2> row_major = xt::zeros<T>({named.length(), std::size_t{2}});
         auto column_major = in_columns(row_major);
         distributed_gather_nd_into(mine, wanted, row_major, axis);
-        distributed_gather_nd_into(mine, wanted, column_major, axis);
+        distributed_gather_nd_into(mine, wanted, column_major, axis, thread_policy(2));
         for (std::size_t i = 0; i < named.length(); ++i)
             for (std::size_t k = 0; k < 2; ++k) {
                 T const expected = data(from_front(wanted(i, 0), rows), from_front(wanted(i, 1), 3), k);
@@ -63,6 +64,7 @@ TEST_CASE("slices of other ranks")
                     CAPTURE(tuples);
                     CHECK(is_gathered<float, std::int64_t>(rows, tuples, how, buffer));
                 }
+    CHECK(is_gathered<float, std::int64_t>(30, 60'000, division::even, 1U << 20)); // for two threads a rank
     CHECK(is_gathered<bool, std::int8_t>(20, 50, division::ragged, 300));
     CHECK(is_gathered<std::uint16_t, std::int32_t>(20, 50, division::even, 300));
 }

@@ -6,6 +6,7 @@
 #include <random>
 #include <vector>
 
+#include <xloom/interop/threads.hpp>
 #include <xloom/ranks/distributed_linear_recurrence.hpp>
 #include <xloom/recurrent/storage_types.hpp>
 
@@ -54,7 +55,8 @@ bool is_textbook(std::size_t length, std::size_t sequences, bool reverse, divisi
         distributed_linear_recurrence_into(my_a, my_b, h0, h, {.reverse = reverse}, axis);
         auto const a_columns = in_columns(my_a), b_columns = in_columns(my_b);
         auto h_columns = a_columns;
-        distributed_linear_recurrence_into(a_columns, b_columns, h0, h_columns, {.reverse = reverse}, axis);
+        distributed_linear_recurrence_into(
+            a_columns, b_columns, h0, h_columns, {.reverse = reverse}, thread_policy(2), axis);
         return are_equal(h, wanted) && are_equal(h_columns, wanted);
     });
 }
@@ -71,6 +73,7 @@ TEST_CASE("recurrences over ranks")
                     CAPTURE(sequences);
                     CHECK(is_textbook<float, float>(length, sequences, reverse, how, 1 << 20));
                 }
+    CHECK(is_textbook<float, float>(9000, 19, true, division::even, 1 << 20)); // for two threads a rank
     for (division const how : divisions)
         for (float const largest : {2.5F, 1e20F}) {
             CHECK(is_textbook<float, float>(2100, 19, false, how, 1 << 20, largest));

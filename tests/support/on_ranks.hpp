@@ -108,15 +108,17 @@ bool are_equal(X const& x, Y const& y)
     });
 }
 
-/// Returns the text of the Error that f() throws; empty if it throws nothing, or another type.
+/// Returns the text of the Error that f() throws; empty if it throws nothing.
 template <class Error, class F>
 std::string text_of(F const& f)
 {
     try {
         f();
     } catch (Error const& error) {
-        return typeid(error) == typeid(Error) ? error.what() : "";
-    } catch (...) {}
+        return typeid(error) == typeid(Error) ? error.what() : "an exception of a derived type";
+    } catch (...) {
+        return "another exception";
+    }
     return "";
 }
 
