@@ -3699,10 +3699,11 @@ constexpr shape stacked_shape(std::string_view op, std::size_t i, shape const& e
     return dims;
 }
 
-/// Throws body_error for an operand that must keep its shape `was`, but has the shape `is` after the body. A
-/// batched operator passes the row.
-[[noreturn]] inline void fail_reshaped(std::string_view op, std::string_view operand, std::size_t i,
-    shape const& was, std::string_view is, std::size_t iteration, std::optional<std::size_t> row = {})
+/// Throws body_error for an operand that must keep its shape `was`, a shape or its text, but has the shape
+/// `is` after the body. A batched operator passes the row.
+template <class Shape>
+[[noreturn]] void fail_reshaped(std::string_view op, std::string_view operand, std::size_t i,
+    Shape const& was, std::string_view is, std::size_t iteration, std::optional<std::size_t> row = {})
 {
     fail<body_error>(op, ": ", operand, " must keep their shapes in every iteration, but ", operand, "[", i,
         "] was ", was, " and the body made it ", is, " at iteration ", iteration,
@@ -14157,9 +14158,10 @@ void run_scan_lanes_into(Body const& body, std::tuple<States&...> states, Inputs
 ///           exist, whose results are dropped.
 /// Cost      loads and stores vectors where sequences are adjacent (batch_axis = 1 of row-major operands);
 ///           else blocks of steps are transposed in the L1 cache, about 0.1 ns an item with AVX-512. The bits
-///           of a sequence depend neither on the other sequences nor on the layout, the number of threads or
-///           the number of lanes: a product is never contracted with a sum. So they are those of scan_batched
-///           where the compiler does not contract either.
+///           of a sequence depend neither on the other sequences nor on the layout or the number of threads;
+///           unless the body calls exp, log, sin, cos, tanh, sigmoid or pow, neither on the vector unit: a
+///           product is never contracted with a sum. So they are those of scan_batched where the compiler
+///           does not contract either.
 /// Differs   from scan_batched in the types of the body's arguments, and in its rows, which are [N, T].
 /// Source    ISPC's varying types; JAX's vmap of a scan.
 /// Example
@@ -20251,8 +20253,8 @@ kernel::score_weights<T> pack_score_weights(
         load_row(V, d, 0, A, plain);
         for (std::size_t a = 0; a < A; ++a) {
             minus_twice[a] = T(-2) * plain[a];
-            sum += plain[a];
-            size += plain[a] < T(0) ? -plain[a] : plain[a];
+            sum = sum + plain[a];
+            size = size + (plain[a] < T(0) ? -plain[a] : plain[a]);
         }
     }
     return {plain, size <= T(kernel::largest_weights) ? minus_twice : nullptr, sum};
@@ -24256,23 +24258,23 @@ State copied_states(std::tuple<Xs&...> const& states)
     }(static_cast<leaves_t<State> const*>(nullptr));
 }
 
-/// Calls f(shape of a, shape of b) for every two tensors in the same place of two values (tensors, sequences
-/// or optionals) whose shapes differ. With Counts the number of values in a sequence or an optional is a
-/// shape, too.
+/// Calls f(shape of a, shape of b), as texts, for every two tensors in the same place of two values (tensors,
+/// sequences or optionals) whose shapes differ. With Counts the number of values in a sequence or an optional
+/// is a shape, too.
 template <bool Counts, class A, class B, class F>
 void for_each_difference([[maybe_unused]] A const& a, [[maybe_unused]] B const& b, F const& f)
 {
     if constexpr (tensor<A> && tensor<B>) {
         if (!detail::have_same_shape(a, b))
-            f(detail::shape_of(a), detail::shape_of(b));
+            f(detail::describe_shape(a), detail::describe_shape(b));
     } else if constexpr (is_sequence<A> && is_sequence<B>) {
         if (Counts && a.size() != b.size())
-            f(shape{a.size()}, shape{b.size()});
+            f(concat(shape{a.size()}), concat(shape{b.size()}));
         for (std::size_t i = 0; i < a.size() && i < b.size(); ++i)
             detail::for_each_difference<Counts>(a[i], b[i], f);
     } else if constexpr (is_optional<A> && is_optional<B>) {
         if (Counts && a.has_value() != b.has_value())
-            f(shape{std::size_t{a.has_value()}}, shape{std::size_t{b.has_value()}});
+            f(concat(shape{std::size_t{a.has_value()}}), concat(shape{std::size_t{b.has_value()}}));
         if (a && b)
             detail::for_each_difference<Counts>(*a, *b, f);
     }
@@ -25159,6 +25161,7 @@ vjp_report check_vjp(State const& states, Elements const& elements, Params const
         auto ct_h = start_h;
         auto ct_x = start_x;
         auto ct_p = start_p;
+        auto const ct_states = detail::copied_states<bare<decltype(first)>>(std::tie(std::get<I>(cts)...));
         auto const x_elements = detail::element_arguments(x);
         auto const ct_outputs = std::tie(std::as_const(std::get<S + L>(cts))...);
         auto const ct_y_elements = detail::element_arguments(ct_outputs);
@@ -25168,8 +25171,8 @@ vjp_report check_vjp(State const& states, Elements const& elements, Params const
         };
         detail::run_bodies(fail, [&] {
             detail::call_body(body_vjp, detail::leaves(first), detail::leaves(x_elements), detail::leaves(p),
-                std::tie(std::as_const(std::get<I>(cts))...), detail::leaves(ct_y_elements),
-                detail::leaves(ct_h), detail::leaves(ct_x_elements), detail::leaves(ct_p));
+                detail::leaves(ct_states), detail::leaves(ct_y_elements), detail::leaves(ct_h),
+                detail::leaves(ct_x_elements), detail::leaves(ct_p));
         });
         auto const evaluate = [&](auto const& use) {
             std::apply([&](auto const&... result) { (use(result), ...); },
@@ -30622,7 +30625,7 @@ private:
             for (std::size_t t = 0; t < call.tokens(i / betas); ++t) {
                 T sum = static_cast<T>(*ct_beta.at(t, 0));
                 for (std::size_t head = 0; head < heads_per_beta; ++head)
-                    sum += ct_betas[(i * heads_per_beta + head) * call.sizes.T + t];
+                    sum = sum + ct_betas[(i * heads_per_beta + head) * call.sizes.T + t];
                 *ct_beta.at(t, 0) = static_cast<Item>(sum);
             }
         }
@@ -34623,7 +34626,8 @@ namespace detail {
 template <template <class> class Slots, class State>
 struct forward_record {
     kept_states<Slots, State> states;
-    std::optional<State> zeros{}; ///< since the first forward pass
+    std::optional<State> zeros{};
+    movable_value<bool> has_zeros{}; ///< not after a move, which leaves a tensor its shape alone
     std::vector<shape> initial_shapes{};
     std::vector<shape> output_shapes{};
 
@@ -34631,8 +34635,9 @@ struct forward_record {
     template <class... Xs>
     void finish(std::tuple<Xs&...> const& final_states, std::span<shape const> of_outputs)
     {
-        if (!zeros)
+        if (!has_zeros)
             zeros.emplace(detail::copied_states<State>(final_states));
+        has_zeros = true;
         detail::for_each_leaf(detail::leaves(*zeros),
             [&](auto i, auto& zero) { detail::set_to_zero_of(zero, std::get<i>(final_states)); });
         output_shapes.assign(of_outputs.begin(), of_outputs.end());
@@ -35025,10 +35030,11 @@ template <bool Counts, class Cotangent, class Value>
 void check_held_shapes(std::string_view op, std::string_view cotangents, std::string_view values,
     std::size_t i, Cotangent const& cotangent, Value const& value)
 {
-    detail::for_each_difference<Counts>(cotangent, value, [&](shape const& actual, shape const& expected) {
-        fail<shape_error>(op, ": a cotangent must have the shape of its value, but ", cotangents, "[", i,
-            "] holds ", actual, " where ", values, "[", i, "] holds ", expected, ". Give it that shape.");
-    });
+    detail::for_each_difference<Counts>(
+        cotangent, value, [&](std::string const& actual, std::string const& expected) {
+            fail<shape_error>(op, ": a cotangent must have the shape of its value, but ", cotangents, "[", i,
+                "] holds ", actual, " where ", values, "[", i, "] holds ", expected, ". Give it that shape.");
+        });
 }
 
 /// Checks the cotangents of a loop's results.
@@ -35113,8 +35119,8 @@ State run_loop_backward(std::string_view op, loop_record<State>& record, RunBody
         detail::leave_all(ct_y);
         detail::for_each_leaf(values, [&](auto i, auto const& value) {
             detail::for_each_difference<true>(
-                value, std::get<i>(before), [&](shape const& was, shape const& is) {
-                    detail::fail_reshaped(op, "ct_states", i, was, concat(is), t);
+                value, std::get<i>(before), [&](std::string const& was, std::string const& is) {
+                    detail::fail_reshaped(op, "ct_states", i, was, is, t);
                 });
         });
         guards.check_shapes(op, "ct_params", ct_params, t);
@@ -36234,7 +36240,7 @@ struct follow_sequence_lens {
 /// Policy    groups of sequences run on its threads. Several threads call the bodies at once.
 /// Errors    as scan_lanes; shape_error: the shape of a cotangent; the states to keep do not fit in memory.
 /// Order     as scan_lanes; each sequence from its last iteration to its first. The bits of a sequence do not
-///           depend on the others, the layout, the number of threads or of lanes.
+///           depend on the others, the layout or the number of threads.
 /// Cost      T runs of the body and of body_vjp; the states of all steps, [T, N] for each, are kept. With
 ///           sequence_lens the second pass counts the steps of each sequence: twice the time with AVX2.
 /// Source    JAX's jax.vjp of jax.vmap of jax.lax.scan.
@@ -36608,8 +36614,8 @@ auto scan_vjp(Body&& body, BodyVjp&& body_vjp, Init&& init, Inputs&& scan_inputs
 /// Errors    as scan_into; shape_error: the states to keep do not fit in memory. After an exception
 ///           the residuals cannot be used for a backward pass.
 /// Cost      that of scan_into, and a copy of every state that is kept: see checkpoint. Allocates before the
-///           first iteration only and, except for lazy operands and strided elements, nothing if the
-///           residuals have the memory from an earlier call.
+///           first iteration and, for a copy of the states, after the last one; except for lazy operands and
+///           strided elements, nothing if the residuals have the memory from an earlier call.
 /// Source    JAX's jax.vjp of jax.lax.scan.
 /// Example   scan_vjp_into has one.
 template <class Body, class States, class Inputs, class Params, class Outputs, class Residuals, class... Env>
@@ -50331,11 +50337,14 @@ std::vector<recurrent_weights<Family, Item>> read_layers(
         auto const options = read_options<typename Family::options>(root, file, W.dims[0]);
         typename Family::template constants<Item> constants{.W = W.ref(), .R = R.ref(), .B = B.ref()};
         json_tensor<Item> projection;
-        if constexpr (requires { constants.projection; })
+        if constexpr (requires { constants.projection; }) {
             if (!member(layer, "projection").is_null()) {
                 projection = read_tensor<Item>(layer, "projection", 3, place);
                 constants.projection = projection.ref();
             }
+        } else {
+            check_absent(layer, {"projection"}, place, "of an LSTM alone. Remove it.");
+        }
         Family::check_constants(place, constants, options); // whose errors have the place
         layers.emplace_back(constants, options, packing...);
     }

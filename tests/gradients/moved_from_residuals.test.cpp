@@ -218,6 +218,8 @@ TEST_CASE(
             vec ct_h = {0, 0}, ct_x = {0, 0, 0};
             scan_vjp_into(body, body_vjp, x, std::tuple(), residuals, cotangents().states(ones),
                 gradients().init(ct_h).scan_inputs(ct_x));
+            scan_vjp_into(body, body_vjp, x, std::tuple(), residuals, cotangents(), // zeros
+                gradients().init(ct_h).scan_inputs(ct_x));
             return std::tuple(ct_h, ct_x);
         },
         "xloom::scan_vjp_into: the residuals must be those of a forward pass, but none has finished "
@@ -238,6 +240,7 @@ TEST_CASE(
         vec ct_v = {0, 0};
         loop_vjp_into(
             trip, trip_vjp, std::tuple(), residuals, cotangents().states(ones), gradients().init(ct_v));
+        loop_vjp_into(trip, trip_vjp, std::tuple(), residuals, cotangents(), gradients().init(ct_v)); // zeros
         return ct_v;
     };
     loop_residuals<vec> residuals;

@@ -85,9 +85,10 @@ void run_scan_lanes_into(Body const& body, std::tuple<States&...> states, Inputs
 ///           exist, whose results are dropped.
 /// Cost      loads and stores vectors where sequences are adjacent (batch_axis = 1 of row-major operands);
 ///           else blocks of steps are transposed in the L1 cache, about 0.1 ns an item with AVX-512. The bits
-///           of a sequence depend neither on the other sequences nor on the layout, the number of threads or
-///           the number of lanes: a product is never contracted with a sum. So they are those of scan_batched
-///           where the compiler does not contract either.
+///           of a sequence depend neither on the other sequences nor on the layout or the number of threads;
+///           unless the body calls exp, log, sin, cos, tanh, sigmoid or pow, neither on the vector unit: a
+///           product is never contracted with a sum. So they are those of scan_batched where the compiler
+///           does not contract either.
 /// Differs   from scan_batched in the types of the body's arguments, and in its rows, which are [N, T].
 /// Source    ISPC's varying types; JAX's vmap of a scan.
 /// Example

@@ -328,6 +328,7 @@ vjp_report check_vjp(State const& states, Elements const& elements, Params const
         auto ct_h = start_h;
         auto ct_x = start_x;
         auto ct_p = start_p;
+        auto const ct_states = detail::copied_states<bare<decltype(first)>>(std::tie(std::get<I>(cts)...));
         auto const x_elements = detail::element_arguments(x);
         auto const ct_outputs = std::tie(std::as_const(std::get<S + L>(cts))...);
         auto const ct_y_elements = detail::element_arguments(ct_outputs);
@@ -337,8 +338,8 @@ vjp_report check_vjp(State const& states, Elements const& elements, Params const
         };
         detail::run_bodies(fail, [&] {
             detail::call_body(body_vjp, detail::leaves(first), detail::leaves(x_elements), detail::leaves(p),
-                std::tie(std::as_const(std::get<I>(cts))...), detail::leaves(ct_y_elements),
-                detail::leaves(ct_h), detail::leaves(ct_x_elements), detail::leaves(ct_p));
+                detail::leaves(ct_states), detail::leaves(ct_y_elements), detail::leaves(ct_h),
+                detail::leaves(ct_x_elements), detail::leaves(ct_p));
         });
         auto const evaluate = [&](auto const& use) {
             std::apply([&](auto const&... result) { (use(result), ...); },

@@ -359,7 +359,7 @@ struct follow_sequence_lens {
 /// Policy    groups of sequences run on its threads. Several threads call the bodies at once.
 /// Errors    as scan_lanes; shape_error: the shape of a cotangent; the states to keep do not fit in memory.
 /// Order     as scan_lanes; each sequence from its last iteration to its first. The bits of a sequence do not
-///           depend on the others, the layout, the number of threads or of lanes.
+///           depend on the others, the layout or the number of threads.
 /// Cost      T runs of the body and of body_vjp; the states of all steps, [T, N] for each, are kept. With
 ///           sequence_lens the second pass counts the steps of each sequence: twice the time with AVX2.
 /// Source    JAX's jax.vjp of jax.vmap of jax.lax.scan.

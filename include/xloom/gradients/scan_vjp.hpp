@@ -317,8 +317,8 @@ auto scan_vjp(Body&& body, BodyVjp&& body_vjp, Init&& init, Inputs&& scan_inputs
 /// Errors    as scan_into; shape_error: the states to keep do not fit in memory. After an exception
 ///           the residuals cannot be used for a backward pass.
 /// Cost      that of scan_into, and a copy of every state that is kept: see checkpoint. Allocates before the
-///           first iteration only and, except for lazy operands and strided elements, nothing if the
-///           residuals have the memory from an earlier call.
+///           first iteration and, for a copy of the states, after the last one; except for lazy operands and
+///           strided elements, nothing if the residuals have the memory from an earlier call.
 /// Source    JAX's jax.vjp of jax.lax.scan.
 /// Example   scan_vjp_into has one.
 template <class Body, class States, class Inputs, class Params, class Outputs, class Residuals, class... Env>

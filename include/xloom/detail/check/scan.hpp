@@ -266,10 +266,11 @@ constexpr shape stacked_shape(std::string_view op, std::size_t i, shape const& e
     return dims;
 }
 
-/// Throws body_error for an operand that must keep its shape `was`, but has the shape `is` after the body. A
-/// batched operator passes the row.
-[[noreturn]] inline void fail_reshaped(std::string_view op, std::string_view operand, std::size_t i,
-    shape const& was, std::string_view is, std::size_t iteration, std::optional<std::size_t> row = {})
+/// Throws body_error for an operand that must keep its shape `was`, a shape or its text, but has the shape
+/// `is` after the body. A batched operator passes the row.
+template <class Shape>
+[[noreturn]] void fail_reshaped(std::string_view op, std::string_view operand, std::size_t i,
+    Shape const& was, std::string_view is, std::size_t iteration, std::optional<std::size_t> row = {})
 {
     fail<body_error>(op, ": ", operand, " must keep their shapes in every iteration, but ", operand, "[", i,
         "] was ", was, " and the body made it ", is, " at iteration ", iteration,

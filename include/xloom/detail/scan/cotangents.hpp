@@ -228,23 +228,23 @@ State copied_states(std::tuple<Xs&...> const& states)
     }(static_cast<leaves_t<State> const*>(nullptr));
 }
 
-/// Calls f(shape of a, shape of b) for every two tensors in the same place of two values (tensors, sequences
-/// or optionals) whose shapes differ. With Counts the number of values in a sequence or an optional is a
-/// shape, too.
+/// Calls f(shape of a, shape of b), as texts, for every two tensors in the same place of two values (tensors,
+/// sequences or optionals) whose shapes differ. With Counts the number of values in a sequence or an optional
+/// is a shape, too.
 template <bool Counts, class A, class B, class F>
 void for_each_difference([[maybe_unused]] A const& a, [[maybe_unused]] B const& b, F const& f)
 {
     if constexpr (tensor<A> && tensor<B>) {
         if (!detail::have_same_shape(a, b))
-            f(detail::shape_of(a), detail::shape_of(b));
+            f(detail::describe_shape(a), detail::describe_shape(b));
     } else if constexpr (is_sequence<A> && is_sequence<B>) {
         if (Counts && a.size() != b.size())
-            f(shape{a.size()}, shape{b.size()});
+            f(concat(shape{a.size()}), concat(shape{b.size()}));
         for (std::size_t i = 0; i < a.size() && i < b.size(); ++i)
             detail::for_each_difference<Counts>(a[i], b[i], f);
     } else if constexpr (is_optional<A> && is_optional<B>) {
         if (Counts && a.has_value() != b.has_value())
-            f(shape{std::size_t{a.has_value()}}, shape{std::size_t{b.has_value()}});
+            f(concat(shape{std::size_t{a.has_value()}}), concat(shape{std::size_t{b.has_value()}}));
         if (a && b)
             detail::for_each_difference<Counts>(*a, *b, f);
     }

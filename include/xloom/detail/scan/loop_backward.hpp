@@ -2,6 +2,7 @@
 // The backward pass of a loop: runs the body's VJP over the iterations from the last to the first.
 
 #include <array>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -55,10 +56,11 @@ template <bool Counts, class Cotangent, class Value>
 void check_held_shapes(std::string_view op, std::string_view cotangents, std::string_view values,
     std::size_t i, Cotangent const& cotangent, Value const& value)
 {
-    detail::for_each_difference<Counts>(cotangent, value, [&](shape const& actual, shape const& expected) {
-        fail<shape_error>(op, ": a cotangent must have the shape of its value, but ", cotangents, "[", i,
-            "] holds ", actual, " where ", values, "[", i, "] holds ", expected, ". Give it that shape.");
-    });
+    detail::for_each_difference<Counts>(
+        cotangent, value, [&](std::string const& actual, std::string const& expected) {
+            fail<shape_error>(op, ": a cotangent must have the shape of its value, but ", cotangents, "[", i,
+                "] holds ", actual, " where ", values, "[", i, "] holds ", expected, ". Give it that shape.");
+        });
 }
 
 /// Checks the cotangents of a loop's results.
@@ -143,8 +145,8 @@ State run_loop_backward(std::string_view op, loop_record<State>& record, RunBody
         detail::leave_all(ct_y);
         detail::for_each_leaf(values, [&](auto i, auto const& value) {
             detail::for_each_difference<true>(
-                value, std::get<i>(before), [&](shape const& was, shape const& is) {
-                    detail::fail_reshaped(op, "ct_states", i, was, concat(is), t);
+                value, std::get<i>(before), [&](std::string const& was, std::string const& is) {
+                    detail::fail_reshaped(op, "ct_states", i, was, is, t);
                 });
         });
         guards.check_shapes(op, "ct_params", ct_params, t);

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include <xloom/detail/core/movable_value.hpp>
 #include <xloom/detail/scan/cotangents.hpp>
 #include <xloom/detail/scan/kept_states.hpp>
 
@@ -22,7 +23,8 @@ namespace detail {
 template <template <class> class Slots, class State>
 struct forward_record {
     kept_states<Slots, State> states;
-    std::optional<State> zeros{}; ///< since the first forward pass
+    std::optional<State> zeros{};
+    movable_value<bool> has_zeros{}; ///< not after a move, which leaves a tensor its shape alone
     std::vector<shape> initial_shapes{};
     std::vector<shape> output_shapes{};
 
@@ -30,8 +32,9 @@ struct forward_record {
     template <class... Xs>
     void finish(std::tuple<Xs&...> const& final_states, std::span<shape const> of_outputs)
     {
-        if (!zeros)
+        if (!has_zeros)
             zeros.emplace(detail::copied_states<State>(final_states));
+        has_zeros = true;
         detail::for_each_leaf(detail::leaves(*zeros),
             [&](auto i, auto& zero) { detail::set_to_zero_of(zero, std::get<i>(final_states)); });
         output_shapes.assign(of_outputs.begin(), of_outputs.end());
