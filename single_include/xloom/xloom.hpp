@@ -22890,14 +22890,7 @@ class attn_lstm_residuals : public detail::attn_lstm_residuals_of<Item> {};
 
 /// The cotangents of an AttnLSTM's outputs; {} omits one, which is zeros.
 template <class Item>
-struct attn_lstm_cotangents {
-    tensor_ref<Item const> Y{};
-    tensor_ref<Item const> Y_h{};
-    tensor_ref<Item const> Y_c{};
-    tensor_ref<Item const> alignments{};
-    tensor_ref<Item const> Y_attention{};
-    tensor_ref<Item const> Y_alignment{};
-};
+using attn_lstm_cotangents = attn_lstm_outputs<Item const>;
 
 /// The cotangents of an AttnLSTM's inputs, to which attn_lstm_vjp_into adds; {} omits one.
 template <class Item>
@@ -23719,7 +23712,7 @@ void run_causal_conv(conv_call<Item> const& call, tensor_ref<Item> const& output
 namespace xloom::inline XLOOM_ABI {
 
 template <class Item>
-struct causal_conv_cotangents;
+struct causal_conv_outputs;
 template <class Item>
 struct causal_conv_gradients;
 
@@ -23730,7 +23723,7 @@ template <class Item>
 struct conv_vjp_functions {
     using item = Item;
 
-    void (*run)(conv_call<Item> const&, causal_conv_cotangents<Item> const&,
+    void (*run)(conv_call<Item> const&, causal_conv_outputs<Item const> const&,
         causal_conv_gradients<Item> const&, recurrent_workspace<Item>&, policy_ref const&);
 
     static constexpr conv_vjp_functions compiled() noexcept { return {&run_blocks}; }
@@ -23739,7 +23732,7 @@ private:
     using T = compute_t<Item>;
     using backward = kernel::conv_backward<T>;
 
-    static void run_blocks(conv_call<Item> const& call, causal_conv_cotangents<Item> const& from,
+    static void run_blocks(conv_call<Item> const& call, causal_conv_outputs<Item const> const& from,
         causal_conv_gradients<Item> const& to, recurrent_workspace<Item>& workspace, policy_ref const& policy)
     {
         conv_sizes const& sizes = call.sizes;
@@ -23934,10 +23927,7 @@ namespace xloom::inline XLOOM_ABI {
 
 /// The cotangents of a causal convolution's outputs; {} omits one, which is zeros.
 template <class Item>
-struct causal_conv_cotangents {
-    tensor_ref<Item const> output{};
-    tensor_ref<Item const> present_state{};
-};
+using causal_conv_cotangents = causal_conv_outputs<Item const>;
 
 /// The gradients that causal_conv_vjp_into adds to; {} omits one.
 template <class Item>
@@ -28453,10 +28443,7 @@ struct single_state_outputs {
 
 /// The cotangents of the outputs.
 template <class Item>
-struct single_state_cotangents {
-    tensor_ref<Item const> Y{};
-    tensor_ref<Item const> Y_h{};
-};
+using single_state_cotangents = single_state_outputs<Item const>;
 
 /// The cotangents of the inputs, which are added to.
 template <class Item>
@@ -30548,8 +30535,6 @@ void run_linear_attention(
 namespace xloom::inline XLOOM_ABI {
 
 template <class Item, class State>
-struct linear_attention_cotangents;
-template <class Item, class State>
 struct linear_attention_gradients;
 
 namespace detail {
@@ -30560,7 +30545,7 @@ struct attention_vjp_functions {
     using item = attention_item<Item, State>;
     using T = compute_t<Item>;
     using call_type = attention_call<Item, State>;
-    using cotangents_type = linear_attention_cotangents<Item, State>;
+    using cotangents_type = linear_attention_outputs<Item const, State const>;
     using gradients_type = linear_attention_gradients<Item, State>;
 
     void (*run)(call_type const&, cotangents_type const&, gradients_type const&, recurrent_workspace<Item>&,
@@ -30836,10 +30821,7 @@ namespace xloom::inline XLOOM_ABI {
 
 /// The cotangents of linear attention's outputs; {} omits one, which is zeros.
 template <class Item, class State = Item>
-struct linear_attention_cotangents {
-    tensor_ref<Item const> output{};
-    tensor_ref<State const> present_state{};
-};
+using linear_attention_cotangents = linear_attention_outputs<Item const, State const>;
 
 /// The gradients that linear_attention_vjp_into adds to; {} omits one.
 template <class Item, class State = Item>
@@ -35620,11 +35602,7 @@ using lstm_residuals = detail::residuals_for<detail::lstm_family, Item>;
 
 /// The cotangents of an LSTM's outputs; {} omits one, which is zeros.
 template <class Item>
-struct lstm_cotangents {
-    tensor_ref<Item const> Y{};
-    tensor_ref<Item const> Y_h{};
-    tensor_ref<Item const> Y_c{};
-};
+using lstm_cotangents = lstm_outputs<Item const>;
 
 /// The cotangents of an LSTM's inputs, to which lstm_vjp_into adds; {} omits one.
 template <class Item>
@@ -38714,7 +38692,7 @@ void run_selective_scan(selective_call<Item> const& call, tensor_ref<Item> const
 namespace xloom::inline XLOOM_ABI {
 
 template <class Item>
-struct selective_scan_cotangents;
+struct selective_scan_outputs;
 template <class Item>
 struct selective_scan_gradients;
 
@@ -38730,7 +38708,7 @@ class selective_vjp_run {
     static_assert(group_width % channels::width == 0);
 
 public:
-    selective_vjp_run(selective_call<Item> const& call, selective_scan_cotangents<Item> const& cotangents,
+    selective_vjp_run(selective_call<Item> const& call, selective_scan_outputs<Item const> const& cotangents,
         selective_scan_gradients<Item> const& gradients)
         : call_(call),
           sizes_(call.sizes),
@@ -38846,7 +38824,7 @@ private:
 
     selective_call<Item> const& call_;
     selective_sizes const& sizes_;
-    selective_scan_cotangents<Item> const& cotangents_;
+    selective_scan_outputs<Item const> const& cotangents_;
     selective_scan_gradients<Item> const& gradients_;
     std::size_t groups_, sums_items_ = 0;
     T* sums_ = nullptr;
@@ -38857,14 +38835,14 @@ template <class Item>
 struct selective_vjp_functions {
     using item = Item;
 
-    void (*run)(selective_call<Item> const&, selective_scan_cotangents<Item> const&,
+    void (*run)(selective_call<Item> const&, selective_scan_outputs<Item const> const&,
         selective_scan_gradients<Item> const&, recurrent_workspace<Item>&, policy_ref const&);
 
     static constexpr selective_vjp_functions compiled() noexcept { return {&run_backward}; }
 
 private:
     static void run_backward(selective_call<Item> const& call,
-        selective_scan_cotangents<Item> const& cotangents, selective_scan_gradients<Item> const& gradients,
+        selective_scan_outputs<Item const> const& cotangents, selective_scan_gradients<Item> const& gradients,
         recurrent_workspace<Item>& workspace, policy_ref const& policy)
     {
         selective_vjp_run<Item>(call, cotangents, gradients)(workspace, policy);
@@ -39036,10 +39014,7 @@ namespace xloom::inline XLOOM_ABI {
 
 /// The cotangents of a selective scan's outputs; {} omits one, which is zeros.
 template <class Item>
-struct selective_scan_cotangents {
-    tensor_ref<Item const> y{};
-    tensor_ref<Item const> final_state{};
-};
+using selective_scan_cotangents = selective_scan_outputs<Item const>;
 
 /// The gradients that selective_scan_vjp_into adds to; {} omits one.
 template <class Item>

@@ -20,14 +20,7 @@ class attn_lstm_residuals : public detail::attn_lstm_residuals_of<Item> {};
 
 /// The cotangents of an AttnLSTM's outputs; {} omits one, which is zeros.
 template <class Item>
-struct attn_lstm_cotangents {
-    tensor_ref<Item const> Y{};
-    tensor_ref<Item const> Y_h{};
-    tensor_ref<Item const> Y_c{};
-    tensor_ref<Item const> alignments{};
-    tensor_ref<Item const> Y_attention{};
-    tensor_ref<Item const> Y_alignment{};
-};
+using attn_lstm_cotangents = attn_lstm_outputs<Item const>;
 
 /// The cotangents of an AttnLSTM's inputs, to which attn_lstm_vjp_into adds; {} omits one.
 template <class Item>

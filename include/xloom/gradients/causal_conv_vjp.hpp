@@ -13,10 +13,7 @@ namespace xloom::inline XLOOM_ABI {
 
 /// The cotangents of a causal convolution's outputs; {} omits one, which is zeros.
 template <class Item>
-struct causal_conv_cotangents {
-    tensor_ref<Item const> output{};
-    tensor_ref<Item const> present_state{};
-};
+using causal_conv_cotangents = causal_conv_outputs<Item const>;
 
 /// The gradients that causal_conv_vjp_into adds to; {} omits one.
 template <class Item>

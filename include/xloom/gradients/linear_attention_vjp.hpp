@@ -13,10 +13,7 @@ namespace xloom::inline XLOOM_ABI {
 
 /// The cotangents of linear attention's outputs; {} omits one, which is zeros.
 template <class Item, class State = Item>
-struct linear_attention_cotangents {
-    tensor_ref<Item const> output{};
-    tensor_ref<State const> present_state{};
-};
+using linear_attention_cotangents = linear_attention_outputs<Item const, State const>;
 
 /// The gradients that linear_attention_vjp_into adds to; {} omits one.
 template <class Item, class State = Item>

@@ -16,11 +16,7 @@ using lstm_residuals = detail::residuals_for<detail::lstm_family, Item>;
 
 /// The cotangents of an LSTM's outputs; {} omits one, which is zeros.
 template <class Item>
-struct lstm_cotangents {
-    tensor_ref<Item const> Y{};
-    tensor_ref<Item const> Y_h{};
-    tensor_ref<Item const> Y_c{};
-};
+using lstm_cotangents = lstm_outputs<Item const>;
 
 /// The cotangents of an LSTM's inputs, to which lstm_vjp_into adds; {} omits one.
 template <class Item>

@@ -13,10 +13,7 @@ namespace xloom::inline XLOOM_ABI {
 
 /// The cotangents of a selective scan's outputs; {} omits one, which is zeros.
 template <class Item>
-struct selective_scan_cotangents {
-    tensor_ref<Item const> y{};
-    tensor_ref<Item const> final_state{};
-};
+using selective_scan_cotangents = selective_scan_outputs<Item const>;
 
 /// The gradients that selective_scan_vjp_into adds to; {} omits one.
 template <class Item>

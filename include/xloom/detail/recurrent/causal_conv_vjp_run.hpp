@@ -13,7 +13,7 @@
 namespace xloom::inline XLOOM_ABI {
 
 template <class Item>
-struct causal_conv_cotangents;
+struct causal_conv_outputs;
 template <class Item>
 struct causal_conv_gradients;
 
@@ -24,7 +24,7 @@ template <class Item>
 struct conv_vjp_functions {
     using item = Item;
 
-    void (*run)(conv_call<Item> const&, causal_conv_cotangents<Item> const&,
+    void (*run)(conv_call<Item> const&, causal_conv_outputs<Item const> const&,
         causal_conv_gradients<Item> const&, recurrent_workspace<Item>&, policy_ref const&);
 
     static constexpr conv_vjp_functions compiled() noexcept { return {&run_blocks}; }
@@ -33,7 +33,7 @@ private:
     using T = compute_t<Item>;
     using backward = kernel::conv_backward<T>;
 
-    static void run_blocks(conv_call<Item> const& call, causal_conv_cotangents<Item> const& from,
+    static void run_blocks(conv_call<Item> const& call, causal_conv_outputs<Item const> const& from,
         causal_conv_gradients<Item> const& to, recurrent_workspace<Item>& workspace, policy_ref const& policy)
     {
         conv_sizes const& sizes = call.sizes;

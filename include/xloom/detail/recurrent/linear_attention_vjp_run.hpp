@@ -12,8 +12,6 @@
 namespace xloom::inline XLOOM_ABI {
 
 template <class Item, class State>
-struct linear_attention_cotangents;
-template <class Item, class State>
 struct linear_attention_gradients;
 
 namespace detail {
@@ -24,7 +22,7 @@ struct attention_vjp_functions {
     using item = attention_item<Item, State>;
     using T = compute_t<Item>;
     using call_type = attention_call<Item, State>;
-    using cotangents_type = linear_attention_cotangents<Item, State>;
+    using cotangents_type = linear_attention_outputs<Item const, State const>;
     using gradients_type = linear_attention_gradients<Item, State>;
 
     void (*run)(call_type const&, cotangents_type const&, gradients_type const&, recurrent_workspace<Item>&,

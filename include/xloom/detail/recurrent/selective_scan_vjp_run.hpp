@@ -17,7 +17,7 @@
 namespace xloom::inline XLOOM_ABI {
 
 template <class Item>
-struct selective_scan_cotangents;
+struct selective_scan_outputs;
 template <class Item>
 struct selective_scan_gradients;
 
@@ -33,7 +33,7 @@ class selective_vjp_run {
     static_assert(group_width % channels::width == 0);
 
 public:
-    selective_vjp_run(selective_call<Item> const& call, selective_scan_cotangents<Item> const& cotangents,
+    selective_vjp_run(selective_call<Item> const& call, selective_scan_outputs<Item const> const& cotangents,
         selective_scan_gradients<Item> const& gradients)
         : call_(call),
           sizes_(call.sizes),
@@ -149,7 +149,7 @@ private:
 
     selective_call<Item> const& call_;
     selective_sizes const& sizes_;
-    selective_scan_cotangents<Item> const& cotangents_;
+    selective_scan_outputs<Item const> const& cotangents_;
     selective_scan_gradients<Item> const& gradients_;
     std::size_t groups_, sums_items_ = 0;
     T* sums_ = nullptr;
@@ -160,14 +160,14 @@ template <class Item>
 struct selective_vjp_functions {
     using item = Item;
 
-    void (*run)(selective_call<Item> const&, selective_scan_cotangents<Item> const&,
+    void (*run)(selective_call<Item> const&, selective_scan_outputs<Item const> const&,
         selective_scan_gradients<Item> const&, recurrent_workspace<Item>&, policy_ref const&);
 
     static constexpr selective_vjp_functions compiled() noexcept { return {&run_backward}; }
 
 private:
     static void run_backward(selective_call<Item> const& call,
-        selective_scan_cotangents<Item> const& cotangents, selective_scan_gradients<Item> const& gradients,
+        selective_scan_outputs<Item const> const& cotangents, selective_scan_gradients<Item> const& gradients,
         recurrent_workspace<Item>& workspace, policy_ref const& policy)
     {
         selective_vjp_run<Item>(call, cotangents, gradients)(workspace, policy);

@@ -55,10 +55,7 @@ struct single_state_outputs {
 
 /// The cotangents of the outputs.
 template <class Item>
-struct single_state_cotangents {
-    tensor_ref<Item const> Y{};
-    tensor_ref<Item const> Y_h{};
-};
+using single_state_cotangents = single_state_outputs<Item const>;
 
 /// The cotangents of the inputs, which are added to.
 template <class Item>
