@@ -222,7 +222,7 @@ void xloom_into(vjp_operands<Rank>& o)
     o.ct_data.fill(0.0f); // which the gradients are added to
     o.ct_updates.fill(0.0f);
     xloom::scatter_nd_vjp_into(
-        Kind, o.data, o.indices, o.updates, o.ct, {.ct_data = o.ct_data, .ct_updates = o.ct_updates});
+        Kind, o.data, o.indices, o.updates, o.ct, {.data = o.ct_data, .updates = o.ct_updates});
 }
 
 /// A permutation: no slice is named twice.

@@ -73,8 +73,8 @@ matrix gradient_of(text const& all, matrix const& table, matrix const& ct)
 {
     matrix const vectors = xloom::gather_nd<2>(table, all.letter);
     matrix d_vectors = xt::zeros_like(vectors);
-    xloom::scatter_nd_vjp_into(max, matrix(xt::zeros_like(ct)), all.word, vectors, ct,
-        {.ct_updates = d_vectors}, {.include_self = false});
+    xloom::scatter_nd_vjp_into(max, matrix(xt::zeros_like(ct)), all.word, vectors, ct, {.updates = d_vectors},
+        {.include_self = false});
     return xloom::gather_nd_vjp<2>(table.shape(), all.letter, d_vectors);
 }
 

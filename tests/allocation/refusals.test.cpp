@@ -237,7 +237,7 @@ TEST_CASE("the derivative of scatters")
                     name + ", ct_updates alone",
                     [&, kind, options] {
                         scatter_nd_vjp_into(
-                            kind, data, tuples, updates, ct, {.ct_updates = ct_updates}, options, threads);
+                            kind, data, tuples, updates, ct, {.updates = ct_updates}, options, threads);
                     },
                     ct_updates));
             }
@@ -293,15 +293,14 @@ TEST_CASE("parallel scans and segments")
             writing(
                 "linear_recurrence_vjp_into, one start",
                 [&] {
-                    linear_recurrence_vjp_into(
-                        x, x, 0.5, x, x, {.ct_a = d_a, .ct_b = d_b, .ct_h0 = d_h0}, threads);
+                    linear_recurrence_vjp_into(x, x, 0.5, x, x, {.a = d_a, .b = d_b, .h0 = d_h0}, threads);
                 },
                 d_a, d_b, d_h0),
             writing(
                 "linear_recurrence_vjp_into",
                 [&] {
-                    linear_recurrence_vjp_into(x, x, start, x, x,
-                        {.ct_a = d_a, .ct_b = d_b, .ct_h0 = d_start}, {.reverse = true}, threads);
+                    linear_recurrence_vjp_into(
+                        x, x, start, x, x, {.a = d_a, .b = d_b, .h0 = d_start}, {.reverse = true}, threads);
                 },
                 d_a, d_b, d_start),
             writing(

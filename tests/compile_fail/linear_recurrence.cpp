@@ -31,7 +31,7 @@ int main()
     xloom::linear_recurrence(x, 2.0f * x, 1, xloom::serial);
     xloom::linear_recurrence_into(x, x, 0.0f, y, {.reverse = true}, xloom::serial);
     xloom::linear_recurrence_vjp(x, x, 0.0f, x, x, xloom::serial);
-    xloom::linear_recurrence_vjp_into(x, x, 0.0f, x, x, {.ct_b = y, .ct_h0 = number}, {}, xloom::serial);
+    xloom::linear_recurrence_vjp_into(x, x, 0.0f, x, x, {.b = y, .h0 = number}, {}, xloom::serial);
 #elif CASE == 1
     xloom::linear_recurrence(x, x, 0.0f, xloom::serial, xloom::linear_recurrence_options());
 #elif CASE == 2
@@ -55,9 +55,9 @@ int main()
 #elif CASE == 11
     xloom::linear_recurrence_vjp(x, x, 0.0f, x, 1.0f);
 #elif CASE == 12
-    xloom::linear_recurrence_vjp_into(x, x, 0.0f, x, x, {.ct_b = x});
+    xloom::linear_recurrence_vjp_into(x, x, 0.0f, x, x, {.b = x});
 #elif CASE == 13
-    xloom::linear_recurrence_vjp_into(x, x, 0.0f, x, x, {.ct_b = y, .ct_h0 = wide});
+    xloom::linear_recurrence_vjp_into(x, x, 0.0f, x, x, {.b = y, .h0 = wide});
 #endif
     static_cast<void>(y), static_cast<void>(wide), static_cast<void>(number), static_cast<void>(integers);
 }

@@ -37,7 +37,7 @@ int main()
     xloom::serial_policy const serial{};
 #if CASE == 0
     auto const result = xloom::scatter_nd_vjp(xloom::reduction::max, data, indices, updates, 1.0f * ct);
-    xloom::scatter_nd_vjp_into(data, indices, updates, ct, {.ct_data = ct_data}, {});
+    xloom::scatter_nd_vjp_into(data, indices, updates, ct, {.data = ct_data}, {});
     xloom::scatter_nd_vjp_into(data, indices, updates, ct, {ct_data, ct_updates}, serial);
     xloom::scatter_nd_vjp_into(data, indices, updates, ct, {ct_data, ct_updates}, options, serial);
     xloom::scatter_nd_vjp_into(data, indices, updates, ct, {});
@@ -72,16 +72,16 @@ int main()
     xloom::scatter_nd_vjp_into(data, indices, updates, ct, {ct_data, ct_updates}, serial, serial);
 #elif CASE == 14
     int const result = 0;
-    xloom::scatter_nd_vjp_into(data, indices, updates, ct, {.ct_data = data});
+    xloom::scatter_nd_vjp_into(data, indices, updates, ct, {.data = data});
 #elif CASE == 15
     int const result = 0;
-    xloom::scatter_nd_vjp_into(data, indices, updates, ct, {.ct_updates = wrong});
+    xloom::scatter_nd_vjp_into(data, indices, updates, ct, {.updates = wrong});
 #elif CASE == 16
     int const result = 0;
-    xloom::scatter_nd_vjp_into(data, indices, updates, ct, {.ct_data = xt::xtensor<float, 1>(data)});
+    xloom::scatter_nd_vjp_into(data, indices, updates, ct, {.data = xt::xtensor<float, 1>(data)});
 #elif CASE == 17
     int const result = 0;
-    xloom::scatter_nd_vjp_into(data, indices, updates, numbers, {.ct_data = ct_data});
+    xloom::scatter_nd_vjp_into(data, indices, updates, numbers, {.data = ct_data});
 #endif
     static_cast<void>(result);
     static_cast<void>(ct_data), static_cast<void>(ct_updates), static_cast<void>(numbers);

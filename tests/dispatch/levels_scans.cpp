@@ -52,7 +52,7 @@ void print_recurrences(std::size_t H, std::size_t N, std::ptrdiff_t axis)
         print("linear_recurrence of a number", H, N,
             xloom::linear_recurrence(a, b, T(1), {.axis = axis, .reverse = reverse}, threads_policy(2)));
         print("linear_recurrence_vjp", H, N,
-            xloom::linear_recurrence_vjp(a, b, h0, h, b, {.axis = axis, .reverse = reverse}).ct_a);
+            xloom::linear_recurrence_vjp(a, b, h0, h, b, {.axis = axis, .reverse = reverse}).a);
     }
 }
 

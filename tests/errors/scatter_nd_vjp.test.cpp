@@ -29,7 +29,7 @@ void refuse(std::string const& text, Ct const& ct, Indices const& indices, vecto
         ("xloom::scatter_nd_vjp: " + text).c_str(), Error);
     vector ct_data = {1, 2, 3, 4}, ct_updates = {5, 6};
     CHECK_THROWS_WITH_AS(scatter_nd_vjp_into(options.reduction, data, indices, updates, ct,
-                             {.ct_data = ct_data, .ct_updates = ct_updates}, options),
+                             {.data = ct_data, .updates = ct_updates}, options),
         ("xloom::scatter_nd_vjp_into: " + text).c_str(), Error);
     CHECK(ct_data == vector{1, 2, 3, 4});
     CHECK(ct_updates == vector{5, 6});
@@ -40,10 +40,11 @@ tuples const indices = {{0}, {1}};
 
 /// The call with these outputs must end in this error.
 template <class Error>
-void refuse_outputs(std::string const& text, scatter_nd_vjp_outputs<double> const& outputs,
-    vector const& cotangents, vector const& old, vector const& values)
+void refuse_outputs(std::string const& text,
+    scatter_nd_gradients<tensor_ref<double>, tensor_ref<double>> const& gradients, vector const& cotangents,
+    vector const& old, vector const& values)
 {
-    CHECK_THROWS_WITH_AS(scatter_nd_vjp_into(old, indices, values, cotangents, outputs),
+    CHECK_THROWS_WITH_AS(scatter_nd_vjp_into(old, indices, values, cotangents, gradients),
         ("xloom::scatter_nd_vjp_into: " + text).c_str(), Error);
 }
 
@@ -75,7 +76,7 @@ TEST_CASE("scatter_nd_vjp refuses shapes that do not fit together")
         "them.",
         shape_error);
     auto d_deep = deep;
-    CHECK_THROWS_WITH_AS(scatter_nd_vjp_into(ct, indices, updates, ct, {.ct_data = d_deep}),
+    CHECK_THROWS_WITH_AS(scatter_nd_vjp_into(ct, indices, updates, ct, {.data = d_deep}),
         "xloom::scatter_nd_vjp_into: a tensor may have at most 16 axes (max_rank), but ct_data has 17. Merge "
         "some of them.",
         shape_error);
@@ -112,38 +113,38 @@ TEST_CASE("scatter_nd_vjp_into refuses outputs of another shape, and those that 
 {
     vector cotangents = ct, old = {1, 2, 3, 4}, values = updates, short_one = {7, 7, 7};
     refuse_outputs<shape_error>(
-        "ct_data must have the shape of data, [4], but it is [3]. Give it that shape.",
-        {.ct_data = short_one}, cotangents, old, values);
+        "ct_data must have the shape of data, [4], but it is [3]. Give it that shape.", {.data = short_one},
+        cotangents, old, values);
     refuse_outputs<shape_error>("ct_updates must have the shape of updates, [2], but it is [3]. Give it that "
                                 "shape.",
-        {.ct_updates = short_one}, cotangents, old, values);
+        {.updates = short_one}, cotangents, old, values);
     std::string const rule = "an operand that is written must have memory of its own, but ";
     refuse_outputs<overlap_error>(
-        rule + "ct_data overlaps data. Copy one of the two.", {.ct_data = old}, cotangents, old, values);
+        rule + "ct_data overlaps data. Copy one of the two.", {.data = old}, cotangents, old, values);
     refuse_outputs<overlap_error>(rule + "ct_updates overlaps updates. Copy one of the two.",
-        {.ct_updates = values}, cotangents, old, values);
+        {.updates = values}, cotangents, old, values);
     vector wide = {1, 2, 3, 4, 5, 6};
     auto first = xt::view(wide, xt::range(0, 4)), second = xt::view(wide, xt::range(2, 6)),
          part = xt::view(wide, xt::range(3, 5));
     refuse_outputs<overlap_error>(rule + "ct_data overlaps ct_updates. Copy one of the two.",
-        {.ct_data = first, .ct_updates = part}, cotangents, old, values);
-    CHECK_THROWS_WITH_AS(scatter_nd_vjp_into(old, indices, values, first, {.ct_data = second}),
+        {.data = first, .updates = part}, cotangents, old, values);
+    CHECK_THROWS_WITH_AS(scatter_nd_vjp_into(old, indices, values, first, {.data = second}),
         ("xloom::scatter_nd_vjp_into: " + rule + "ct_data overlaps ct. Copy one of the two.").c_str(),
         overlap_error);
-    CHECK_THROWS_WITH_AS(scatter_nd_vjp_into(old, indices, values, first, {.ct_updates = part}),
+    CHECK_THROWS_WITH_AS(scatter_nd_vjp_into(old, indices, values, first, {.updates = part}),
         ("xloom::scatter_nd_vjp_into: " + rule + "ct_updates overlaps ct. Copy one of the two.").c_str(),
         overlap_error);
-    CHECK_THROWS_WITH_AS(scatter_nd_vjp_into(old, indices, values, cotangents, {.ct_data = cotangents}),
+    CHECK_THROWS_WITH_AS(scatter_nd_vjp_into(old, indices, values, cotangents, {.data = cotangents}),
         ("xloom::scatter_nd_vjp_into: " + rule + "ct_data overlaps ct. Copy one of the two.").c_str(),
         overlap_error);
     auto reversed = xt::view(cotangents, xt::range(3, xt::placeholders::_, -1));
-    CHECK_THROWS_WITH_AS(scatter_nd_vjp_into(old, indices, values, cotangents, {.ct_data = reversed}),
+    CHECK_THROWS_WITH_AS(scatter_nd_vjp_into(old, indices, values, cotangents, {.data = reversed}),
         ("xloom::scatter_nd_vjp_into: " + rule + "ct_data overlaps ct. Copy one of the two.").c_str(),
         overlap_error);
     tuples own = indices;
     auto numbers = xt::adapt(
         reinterpret_cast<double*>(own.data()), 2, xt::no_ownership(), std::array<std::size_t, 1>{2});
-    CHECK_THROWS_WITH_AS(scatter_nd_vjp_into(old, own, values, cotangents, {.ct_updates = numbers}),
+    CHECK_THROWS_WITH_AS(scatter_nd_vjp_into(old, own, values, cotangents, {.updates = numbers}),
         ("xloom::scatter_nd_vjp_into: " + rule + "ct_updates overlaps indices. Copy one of the two.").c_str(),
         overlap_error);
     auto repeated = xt::adapt(short_one.data(), 4, xt::no_ownership(), std::array<std::size_t, 1>{4},
@@ -151,7 +152,7 @@ TEST_CASE("scatter_nd_vjp_into refuses outputs of another shape, and those that 
     refuse_outputs<overlap_error>(
         "every item of ct_data must have memory of its own, but ct_data has the shape "
         "[4] and the strides [0]. Write to a container.",
-        {.ct_data = repeated}, cotangents, old, values);
+        {.data = repeated}, cotangents, old, values);
     CHECK(cotangents == ct);
     CHECK(old == vector{1, 2, 3, 4});
     CHECK(values == updates);

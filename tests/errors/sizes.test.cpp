@@ -220,7 +220,7 @@ TEST_CASE("operands whose sizes overflow")
     CHECK_THROWS_WITH_AS(xloom::scatter_nd_into(y, rows, xloom::broadcast(1.0)),
         too_large("xloom::scatter_nd_into", "indices", rows).c_str(), xloom::shape_error);
     double ct_h0 = 0;
-    CHECK_THROWS_WITH_AS(xloom::linear_recurrence_vjp_into(x, x, 1.0, x, x, {.ct_h0 = ct_h0}),
+    CHECK_THROWS_WITH_AS(xloom::linear_recurrence_vjp_into(x, x, 1.0, x, x, {.h0 = ct_h0}),
         too_large("xloom::linear_recurrence_vjp_into", "a", x).c_str(), xloom::shape_error);
 }
 

@@ -342,7 +342,7 @@ TEST_CASE("gather_nd_vjp_into and scatter_nd_vjp_into")
     check_overlaps({{"ct", "data", "updates"}, {"ct_data", "ct_updates"}}, [&](operands const& at) {
         auto ct_data = at.get(3, {3, 2}), ct_updates = at.get(4, {2, 2});
         scatter_nd_vjp_into(reduction::mul, at.get(1, {3, 2}), indices, at.get(2, {2, 2}), at.get(0, {3, 2}),
-            {.ct_data = ct_data, .ct_updates = ct_updates});
+            {.data = ct_data, .updates = ct_updates});
     });
 }
 

@@ -44,9 +44,9 @@ TEST_CASE("linear_recurrence_vjp: the definition, along both axes, forward and r
                 auto const turned =
                     xloom::linear_recurrence_vjp(xt::transpose(a), xt::transpose(b), h0, xt::transpose(h),
                         xt::transpose(ct), {.axis = 1, .reverse = reverse}, xloom::thread_policy(threads));
-                CHECK(turned.ct_a == xt::transpose(ct_a));
-                CHECK(turned.ct_b == xt::transpose(ct_b));
-                CHECK(turned.ct_h0 == ct_h0);
+                CHECK(turned.a == xt::transpose(ct_a));
+                CHECK(turned.b == xt::transpose(ct_b));
+                CHECK(turned.h0 == ct_h0);
                 for (std::size_t c = 0; c < 3; ++c) {
                     double carried = 0;
                     for (std::size_t step = length; step-- > 0;) {
@@ -76,9 +76,9 @@ TEST_CASE("linear_recurrence_vjp: the bits of one thread on several")
             auto const found = xloom::linear_recurrence_vjp(
                 a, b, h0, h, ct, options, threads_or_backwards{3, is_backwards, &parts});
             CHECK(parts == 3);
-            CHECK(found.ct_a == expected.ct_a);
-            CHECK(found.ct_b == expected.ct_b);
-            CHECK(found.ct_h0 == expected.ct_h0);
+            CHECK(found.a == expected.a);
+            CHECK(found.b == expected.b);
+            CHECK(found.h0 == expected.h0);
         }
     }
 }
@@ -106,33 +106,31 @@ TEST_CASE("linear_recurrence_vjp_into: any layout, gradients are added to, nothi
     xt::xtensor<double, 2, xt::layout_type::column_major> ct_a = xt::ones<double>({5, 3}) * 3;
     matrix ct_b = made_up(5, 3, 4);
     vector ct_h0 = {7, 8, 9};
-    xloom::linear_recurrence_vjp_into(a, b, h0, h, ct, {.ct_a = ct_a, .ct_b = ct_b, .ct_h0 = ct_h0});
-    CHECK(ct_a == expected.ct_a + 3);
-    CHECK(ct_b == expected.ct_b + made_up(5, 3, 4)); // halves and their products: exact
-    vector const added = expected.ct_h0 + vector{7, 8, 9};
+    xloom::linear_recurrence_vjp_into(a, b, h0, h, ct, {.a = ct_a, .b = ct_b, .h0 = ct_h0});
+    CHECK(ct_a == expected.a + 3);
+    CHECK(ct_b == expected.b + made_up(5, 3, 4)); // halves and their products: exact
+    vector const added = expected.h0 + vector{7, 8, 9};
     CHECK(ct_h0 == added);
 
     double sum = 7;
     xloom::linear_recurrence_vjp_into(
-        a, b, 1.0, xloom::linear_recurrence(a, b, 1.0), ct, {.ct_a = ct_a, .ct_b = ct_b, .ct_h0 = sum});
-    CHECK(sum == 7 + xloom::linear_recurrence_vjp(a, b, 1.0, xloom::linear_recurrence(a, b, 1.0), ct).ct_h0);
+        a, b, 1.0, xloom::linear_recurrence(a, b, 1.0), ct, {.a = ct_a, .b = ct_b, .h0 = sum});
+    CHECK(sum == 7 + xloom::linear_recurrence_vjp(a, b, 1.0, xloom::linear_recurrence(a, b, 1.0), ct).h0);
 
     matrix shared = h;
-    CHECK_THROWS_WITH_AS(xloom::linear_recurrence_vjp_into(
-                             a, b, h0, shared, ct, {.ct_a = shared, .ct_b = ct_b, .ct_h0 = ct_h0}),
+    CHECK_THROWS_WITH_AS(
+        xloom::linear_recurrence_vjp_into(a, b, h0, shared, ct, {.a = shared, .b = ct_b, .h0 = ct_h0}),
         "xloom::linear_recurrence_vjp_into: an operand that is written must have memory of its own, but "
         "ct_a overlaps h. Copy one of the two.",
         xloom::overlap_error);
-    CHECK_THROWS_AS(
-        xloom::linear_recurrence_vjp_into(a, b, h0, h, ct, {.ct_a = ct_b, .ct_b = ct_b, .ct_h0 = ct_h0}),
+    CHECK_THROWS_AS(xloom::linear_recurrence_vjp_into(a, b, h0, h, ct, {.a = ct_b, .b = ct_b, .h0 = ct_h0}),
         xloom::overlap_error);
     matrix same = ct;
-    CHECK_THROWS_AS(
-        xloom::linear_recurrence_vjp_into(a, b, h0, h, same, {.ct_b = same}), xloom::overlap_error);
+    CHECK_THROWS_AS(xloom::linear_recurrence_vjp_into(a, b, h0, h, same, {.b = same}), xloom::overlap_error);
     CHECK(same == ct);
     vector short_h0 = {7, 7};
     CHECK_THROWS_WITH_AS(
-        xloom::linear_recurrence_vjp_into(a, b, h0, h, ct, {.ct_a = ct_a, .ct_b = ct_b, .ct_h0 = short_h0}),
+        xloom::linear_recurrence_vjp_into(a, b, h0, h, ct, {.a = ct_a, .b = ct_b, .h0 = short_h0}),
         "xloom::linear_recurrence_vjp_into: ct_h0 must have the shape of h0, [3], but it has [2]. Give it "
         "that "
         "shape.",
@@ -146,11 +144,11 @@ TEST_CASE("linear_recurrence_vjp: a number as h0, no steps, errors")
     vector const a = {2, 3}, b = {1, 1}, ct = {0, 1};
     auto const h = xloom::linear_recurrence(a, b, 5.0);
     auto const gradients = xloom::linear_recurrence_vjp(a, b, 5.0, h, ct);
-    CHECK(gradients.ct_a == vector{15, 11});
-    CHECK(gradients.ct_b == vector{3, 1});
-    CHECK(gradients.ct_h0 == 6);
+    CHECK(gradients.a == vector{15, 11});
+    CHECK(gradients.b == vector{3, 1});
+    CHECK(gradients.h0 == 6);
     matrix const none = matrix::from_shape({0, 2});
-    CHECK(xloom::linear_recurrence_vjp(none, none, vector{1, 2}, none, none).ct_h0 == vector{0, 0});
+    CHECK(xloom::linear_recurrence_vjp(none, none, vector{1, 2}, none, none).h0 == vector{0, 0});
     CHECK_THROWS_AS(xloom::linear_recurrence_vjp(a, b, 5.0, h, vector{1}), xloom::shape_error);
 }
 
@@ -160,7 +158,7 @@ TEST_CASE("linear_recurrence_vjp: the gradient of a number as h0 is added up in 
     using storage = xloom::bfloat16;
     xt::xtensor<storage, 2> const ones({1, 10'000}, storage(1)), zeros({1, 10'000}, storage(0));
     auto const h = xloom::linear_recurrence(ones, zeros, storage(1));
-    CHECK(static_cast<float>(xloom::linear_recurrence_vjp(ones, zeros, storage(1), h, ones).ct_h0) == 9984);
+    CHECK(static_cast<float>(xloom::linear_recurrence_vjp(ones, zeros, storage(1), h, ones).h0) == 9984);
 }
 
 TEST_CASE("linear_recurrence_vjp_into: gradients that are omitted, a first state of rank 0")
@@ -169,18 +167,18 @@ TEST_CASE("linear_recurrence_vjp_into: gradients that are omitted, a first state
     xt::xtensor<double, 0> const h0 = 0.5;
     matrix const h = xloom::linear_recurrence(a, b, h0);
     auto const expected = xloom::linear_recurrence_vjp(a, b, 0.5, h, ct);
-    CHECK(xloom::linear_recurrence_vjp(a, b, h0, h, ct).ct_h0() == expected.ct_h0); // the sum of three
+    CHECK(xloom::linear_recurrence_vjp(a, b, h0, h, ct).h0() == expected.h0); // the sum of three
     matrix ct_a = ct, ct_b = ct;
     xt::xtensor<double, 0> ct_h0 = 2;
-    xloom::linear_recurrence_vjp_into(a, b, h0, h, ct, {.ct_b = ct_b}, xloom::serial);
-    CHECK(ct_b == expected.ct_b + ct);
-    xloom::linear_recurrence_vjp_into(a, b, h0, h, ct, {.ct_a = ct_a});
-    CHECK(ct_a == expected.ct_a + ct);
-    xloom::linear_recurrence_vjp_into(a, b, h0, h, ct, {.ct_h0 = ct_h0});
-    CHECK(ct_h0() == expected.ct_h0 + 2);
+    xloom::linear_recurrence_vjp_into(a, b, h0, h, ct, {.b = ct_b}, xloom::serial);
+    CHECK(ct_b == expected.b + ct);
+    xloom::linear_recurrence_vjp_into(a, b, h0, h, ct, {.a = ct_a});
+    CHECK(ct_a == expected.a + ct);
+    xloom::linear_recurrence_vjp_into(a, b, h0, h, ct, {.h0 = ct_h0});
+    CHECK(ct_h0() == expected.h0 + 2);
     xloom::linear_recurrence_vjp_into(a, b, h0, h, ct, {});
     matrix const other = made_up(4, 3, 2);
-    CHECK_THROWS_WITH_AS(xloom::linear_recurrence_vjp_into(a, other, h0, h, ct, {.ct_b = ct_b}),
+    CHECK_THROWS_WITH_AS(xloom::linear_recurrence_vjp_into(a, other, h0, h, ct, {.b = ct_b}),
         "xloom::linear_recurrence_vjp_into: all operands must have the same shape, but a has [5, 3] and b "
         "has [4, 3]. Give them one shape.",
         xloom::shape_error);

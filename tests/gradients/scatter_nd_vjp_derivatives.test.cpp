@@ -87,7 +87,7 @@ TEST_CASE("scatter_nd of Ceres' Jet has the same derivatives")
             sum += ct.data()[i] * y.data()[i];
         for (std::size_t i = 0; i < variables; ++i) {
             double const found =
-                i < data.size() ? result.ct_data.data()[i] : result.ct_updates.data()[i - data.size()];
+                i < data.size() ? result.data.data()[i] : result.updates.data()[i - data.size()];
             double const expected = sum.v[static_cast<Eigen::Index>(i)];
             CHECK(std::abs(found - expected) <= 1e-12 * std::abs(expected));
         }
@@ -116,9 +116,9 @@ TEST_CASE("central differences")
             return (above - below) / (2 * step);
         };
         for (std::size_t i = 0; i < data.size(); ++i)
-            CHECK(result.ct_data.data()[i] == doctest::Approx(slope(data.data()[i])).epsilon(1e-6));
+            CHECK(result.data.data()[i] == doctest::Approx(slope(data.data()[i])).epsilon(1e-6));
         for (std::size_t i = 0; i < updates.size(); ++i)
-            CHECK(result.ct_updates.data()[i] == doctest::Approx(slope(updates.data()[i])).epsilon(1e-6));
+            CHECK(result.updates.data()[i] == doctest::Approx(slope(updates.data()[i])).epsilon(1e-6));
     }
 }
 
@@ -135,8 +135,8 @@ TEST_CASE("linear in the cotangent")
         };
         matrix<double> const both = 2.0 * a - 3.0 * b;
         auto const result = of(both), result_a = of(a), result_b = of(b);
-        CHECK(xt::allclose(result.ct_data, 2.0 * result_a.ct_data - 3.0 * result_b.ct_data));
-        CHECK(xt::allclose(result.ct_updates, 2.0 * result_a.ct_updates - 3.0 * result_b.ct_updates));
+        CHECK(xt::allclose(result.data, 2.0 * result_a.data - 3.0 * result_b.data));
+        CHECK(xt::allclose(result.updates, 2.0 * result_a.updates - 3.0 * result_b.updates));
     }
 }
 
@@ -162,7 +162,7 @@ TEST_CASE("a scatter's and a gather's derivative are adjoint to them and to each
         CHECK(dot(ct_u, gathered) == doctest::Approx(dot(d_x, x)));
         matrix<double> const zeros = xt::zeros<double>({rows, columns});
         CHECK(d_x == scatter_nd(reduction::add, zeros, indices, ct_u, {.bounds = rule}));
-        CHECK(scatter_nd_vjp(reduction::add, x, indices, u, ct, {.bounds = rule}).ct_updates ==
+        CHECK(scatter_nd_vjp(reduction::add, x, indices, u, ct, {.bounds = rule}).updates ==
               gather_nd<2>(ct, indices, {.bounds = rule}));
     }
 }
@@ -174,15 +174,15 @@ TEST_CASE("the derivatives of scalars that carry derivatives: second derivatives
     xt::xtensor<dual, 1> const ct = {dual(2.0)}, x = {dual(3.0, 0)}, u = {dual(5.0), dual(7.0)};
     tuples const indices = {{0}, {0}};
     auto const product = scatter_nd_vjp(reduction::mul, x, indices, u, ct);
-    CHECK(product.ct_data(0).a == 70);
-    CHECK(product.ct_data(0).v[0] == 0);
-    CHECK(product.ct_updates(0).a == 42);
-    CHECK(product.ct_updates(0).v[0] == 14);
-    CHECK(product.ct_updates(1).v[0] == 10);
+    CHECK(product.data(0).a == 70);
+    CHECK(product.data(0).v[0] == 0);
+    CHECK(product.updates(0).a == 42);
+    CHECK(product.updates(0).v[0] == 14);
+    CHECK(product.updates(1).v[0] == 10);
     for (reduction const kind :
         {reduction::none, reduction::add, reduction::max, reduction::min, reduction::mean})
         for (ties const rule : {ties::even, ties::first})
-            CHECK(scatter_nd_vjp(kind, x, indices, u, ct, {.ties = rule}).ct_updates(1).v[0] == 0);
+            CHECK(scatter_nd_vjp(kind, x, indices, u, ct, {.ties = rule}).updates(1).v[0] == 0);
     CHECK(gather_nd_vjp<1>(shape{1}, indices, u)(0).a == 12);
 }
 

@@ -21,12 +21,12 @@
 namespace xloom::inline XLOOM_ABI {
 
 /// The gradients of linear_recurrence by its operands: tensors, and a number by a number h0; of
-/// linear_recurrence_vjp_into references to them, of which {} omits ct_a or ct_h0.
+/// linear_recurrence_vjp_into references to them, of which {} omits one.
 template <class Tensor, class State>
 struct linear_recurrence_gradients {
-    Tensor ct_a{};
-    Tensor ct_b{};
-    State ct_h0{};
+    Tensor a{};
+    Tensor b{};
+    State h0{};
 };
 
 namespace detail {
@@ -305,7 +305,7 @@ void run_linear_recurrence_vjp(std::string_view op, A const& a, B const& b, H0 c
 /// xt::xtensor<double, 1> const a = {2, 3}, b = {1, 1}, h = {11, 34}, ct_h = {0, 1};
 /// xt::xtensor<double, 1> ct_a = {0, 0}, ct_b = {0, 0};
 /// double ct_h0 = 0;
-/// xloom::linear_recurrence_vjp_into(a, b, 5.0, h, ct_h, {.ct_a = ct_a, .ct_b = ct_b, .ct_h0 = ct_h0});
+/// xloom::linear_recurrence_vjp_into(a, b, 5.0, h, ct_h, {.a = ct_a, .b = ct_b, .h0 = ct_h0});
 /// ct_a; // = [15, 11]
 /// ct_h0; // = 6
 /// ```
@@ -351,12 +351,12 @@ auto linear_recurrence_vjp(
         auto const [slopes, terms, states, cotangents] = detail::evaluated_inputs(std::tie(a, b, h, ct_h));
         decltype(auto) initial = detail::initial_state<T>(h0);
         detail::check_named_ranks(op, {"a", "h0"}, std::tie(slopes, initial));
-        gradients.ct_a = detail::make_tensor<detail::owned_t<A>>(op, "ct_a", detail::shape_of(slopes));
-        gradients.ct_b = detail::make_tensor<detail::owned_t<A>>(op, "ct_b", detail::shape_of(slopes));
+        gradients.a = detail::make_tensor<detail::owned_t<A>>(op, "ct_a", detail::shape_of(slopes));
+        gradients.b = detail::make_tensor<detail::owned_t<A>>(op, "ct_b", detail::shape_of(slopes));
         if constexpr (tensor<state_type>)
-            gradients.ct_h0 = detail::make_tensor<state_type>(op, "ct_h0", detail::shape_of(initial));
+            gradients.h0 = detail::make_tensor<state_type>(op, "ct_h0", detail::shape_of(initial));
         detail::run_linear_recurrence_vjp(op, slopes, terms, initial, states, cotangents,
-            {gradients.ct_a, gradients.ct_b, gradients.ct_h0}, /*is_fresh*/ true,
+            {gradients.a, gradients.b, gradients.h0}, /*is_fresh*/ true,
             detail::options_of<linear_recurrence_options>(options), detail::policy_of(options, env...));
     }
     return gradients;

@@ -11,21 +11,19 @@
 
 namespace xloom::inline XLOOM_ABI {
 
-/// The gradients that scatter_nd_vjp returns, each with the shape of its operand.
+/// The gradients of scatter_nd by its operands, each with the shape of its operand: tensors or numbers; of
+/// scatter_nd_vjp_into references to them, of which {} omits one.
 template <class Data, class Updates>
-struct scatter_nd_vjp_result {
-    Data ct_data;
-    Updates ct_updates;
-};
-
-/// The gradients that scatter_nd_vjp_into adds to; {} omits one.
-template <class Item>
-struct scatter_nd_vjp_outputs {
-    tensor_ref<Item> ct_data{};    ///< of data's shape
-    tensor_ref<Item> ct_updates{}; ///< of the shape of updates
+struct scatter_nd_gradients {
+    Data data{};
+    Updates updates{};
 };
 
 namespace detail {
+
+/// The references by which scatter_nd_vjp_into writes gradients.
+template <class Item>
+using scatter_gradient_refs = scatter_nd_gradients<tensor_ref<Item>, tensor_ref<Item>>;
 
 /// Checks all but the outputs, calls make_outputs(memory), which sets the memory of the outputs and returns
 /// pointers to their items, and writes the gradients, or adds them.
@@ -115,7 +113,7 @@ template <class Reduce, class Data, class Indices, class Updates, class Ct, clas
 auto scatter_nd_vjp_of(Reduce const& reduce, Data const& data, Indices const& indices, Updates const& updates,
     Ct const& ct, Options const& options, Env const&... env)
 {
-    using result_type = scatter_nd_vjp_result<owned_t<Data>, owned_t<Updates>>;
+    using result_type = scatter_nd_gradients<owned_t<Data>, owned_t<Updates>>;
     if constexpr (!is_valid_scatter_nd_vjp<Reduce, Data, Indices, Updates, Ct, Options, Env...>()) {
         return result_type{data, updates}; // a value, so that one mistake gives one error
     } else {
@@ -129,10 +127,10 @@ auto scatter_nd_vjp_of(Reduce const& reduce, Data const& data, Indices const& in
                 result.emplace(
                     result_type{detail::make_gradient<Data>(op, "ct_data", memory.data.layout.dims),
                         detail::make_gradient<Updates>(op, "ct_updates", memory.updates.layout.dims)});
-                memory.ct_data = detail::memory_of(result->ct_data);
-                memory.ct_updates = detail::memory_of(result->ct_updates);
+                memory.ct_data = detail::memory_of(result->data);
+                memory.ct_updates = detail::memory_of(result->updates);
                 return std::pair(
-                    detail::first_of_items(result->ct_data), detail::first_of_items(result->ct_updates));
+                    detail::first_of_items(result->data), detail::first_of_items(result->updates));
             });
         return *std::move(result);
     }
@@ -141,24 +139,24 @@ auto scatter_nd_vjp_of(Reduce const& reduce, Data const& data, Indices const& in
 /// Checks the types of a call that writes to outputs, and runs it.
 template <class Reduce, class Data, class Indices, class Updates, class Ct, class Options, class... Env>
 void scatter_nd_vjp_to(Reduce const& reduce, Data const& data, Indices const& indices, Updates const& updates,
-    Ct const& ct, scatter_nd_vjp_outputs<first_item_t<Data>> const& outputs, Options const& options,
+    Ct const& ct, scatter_gradient_refs<first_item_t<Data>> const& gradients, Options const& options,
     Env const&... env)
 {
     if constexpr (is_valid_scatter_nd_vjp<Reduce, Data, Indices, Updates, Ct, Options, Env...>()) {
         static constexpr std::string_view op = "xloom::scatter_nd_vjp_into";
-        check_rank(op, "ct_data", outputs.ct_data.rank());
-        check_rank(op, "ct_updates", outputs.ct_updates.rank());
+        check_rank(op, "ct_data", gradients.data.rank());
+        check_rank(op, "ct_updates", gradients.updates.rank());
         auto const [old, index_tensor, values, cotangent] =
             detail::evaluated_inputs(std::tie(data, indices, updates, ct));
         detail::scatter_nd_vjp<true>(op, kind_of(reduce), old, index_tensor, values, cotangent,
             options_of<scatter_nd_vjp_options>(options), detail::policy_of(options, env...),
             [&](scatter_nd_vjp_memory& memory) {
-                if (outputs.ct_data.is_given())
-                    memory.ct_data = outputs.ct_data.block();
-                if (outputs.ct_updates.is_given())
-                    memory.ct_updates = outputs.ct_updates.block();
+                if (gradients.data.is_given())
+                    memory.ct_data = gradients.data.block();
+                if (gradients.updates.is_given())
+                    memory.ct_updates = gradients.updates.block();
                 detail::check_scatter_nd_vjp_outputs(op, memory);
-                return std::pair(outputs.ct_data.data(), outputs.ct_updates.data());
+                return std::pair(gradients.data.data(), gradients.updates.data());
             });
     }
 }
@@ -212,8 +210,8 @@ void scatter_nd_vjp_to(Reduce const& reduce, Data const& data, Indices const& in
 /// dx; // = [0, 0, 30]
 /// du; // = [0, 10, 20]
 /// auto const split = xloom::scatter_nd_vjp(xloom::reduction::max, x, i, u, ct);
-/// split.ct_data; // = [0, 6.66667, 30]
-/// split.ct_updates; // = [6.66667, 10, 6.66667]
+/// split.data; // = [0, 6.66667, 30]
+/// split.updates; // = [6.66667, 10, 6.66667]
 /// ```
 template <class Data, class Indices, class Updates, class Ct, class Options = scatter_nd_vjp_options,
     class... Env>
@@ -248,17 +246,17 @@ auto scatter_nd_vjp(Reduce const& reduce, Data const& data, Indices const& indic
 /// xt::xtensor<int, 2> const i = {{1}, {0}, {1}};
 /// xt::xtensor<float, 1> const ct = {10, 20, 30};
 /// xt::xtensor<float, 1> dx = {0, 0, 0}, du = {0, 0, 0};
-/// xloom::scatter_nd_vjp_into(x, i, u, ct, {.ct_data = dx, .ct_updates = du});
+/// xloom::scatter_nd_vjp_into(x, i, u, ct, {.data = dx, .updates = du});
 /// dx; // = [0, 0, 30]
 /// du; // = [0, 10, 20]
 /// ```
 template <class Data, class Indices, class Updates, class Ct, class Options = scatter_nd_vjp_options,
     class... Env>
 void scatter_nd_vjp_into(Data const& data, Indices const& indices, Updates const& updates, Ct const& ct,
-    std::type_identity_t<scatter_nd_vjp_outputs<detail::first_item_t<Data>>> const& outputs,
+    std::type_identity_t<detail::scatter_gradient_refs<detail::first_item_t<Data>>> const& gradients,
     Options&& options = {}, Env&&... env)
 {
-    detail::scatter_nd_vjp_to(reduce_none, data, indices, updates, ct, outputs, options, env...);
+    detail::scatter_nd_vjp_to(reduce_none, data, indices, updates, ct, gradients, options, env...);
 }
 
 /// Runs scatter_nd_vjp_into for a scatter_nd with a reduction of xloom.
@@ -267,10 +265,10 @@ template <class Reduce, class Data, class Indices, class Updates, class Ct,
     requires(!detail::data_operand<Reduce>)
 void scatter_nd_vjp_into(Reduce const& reduce, Data const& data, Indices const& indices,
     Updates const& updates, Ct const& ct,
-    std::type_identity_t<scatter_nd_vjp_outputs<detail::first_item_t<Data>>> const& outputs,
+    std::type_identity_t<detail::scatter_gradient_refs<detail::first_item_t<Data>>> const& gradients,
     Options&& options = {}, Env&&... env)
 {
-    detail::scatter_nd_vjp_to(reduce, data, indices, updates, ct, outputs, options, env...);
+    detail::scatter_nd_vjp_to(reduce, data, indices, updates, ct, gradients, options, env...);
 }
 
 } // namespace xloom::inline XLOOM_ABI
