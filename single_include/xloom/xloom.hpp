@@ -28035,7 +28035,7 @@ void run_forward_into(std::string_view op, tensor_ref<Item const> const& X,
 
 /// Checks the operands of a backward pass.
 template <class Family, class Item, class Weights, class Cotangents, class Gradients>
-void check_vjp(std::string_view op, tensor_ref<Item const> const& X, Weights const& weights,
+void check_vjp_operands(std::string_view op, tensor_ref<Item const> const& X, Weights const& weights,
     residuals_for<Family, Item> const& residuals, Cotangents const& cotangents, Gradients const& gradients)
 {
     using requirement = output_requirement<Item>;
@@ -28093,7 +28093,7 @@ void run_vjp_into(std::string_view op, tensor_ref<Item const> const& X, Weights 
     if constexpr (satisfied<policy_and_workspace<recurrent_workspace<Item>, Env...>>()) {
         using rows = typename Family::template backward_rows<compute_t<Item>>;
         check_trainable(op, weights);
-        check_vjp<Family, Item>(op, X, weights, residuals, cotangents, gradients);
+        check_vjp_operands<Family, Item>(op, X, weights, residuals, cotangents, gradients);
         std::int64_t const layout = weights.layout();
         recurrent_widths const& sizes = weights.sizes();
         backward_operands<Item, rows::gradients> operands{residuals.batch(), sizes, weights.direction(),
