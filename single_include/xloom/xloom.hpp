@@ -22781,8 +22781,8 @@ attn_lstm_result<Item> run_unpacked_attn_lstm(Score const& score, tensor_ref<Ite
 /// Options   attn_lstm_options; if the weights are packed, those given to attn_lstm_weights.
 /// Score     attn_lstm(score, X, ...) calls any attention_score in place of the sum above; its arguments
 ///           include the last alignment.
-/// Policy    serial, or one with threads (tbb_policy): each thread has its own rows and directions; where
-///           there is one row in one direction, its own columns of large products.
+/// Policy    serial, or one with threads (thread_policy, tbb_policy): each thread has its own rows and
+///           directions; where there is one row in one direction, its own columns of large products.
 /// Errors    before anything is written: shape_error, option_error, index_error (a length outside [0, T] or
 ///           [0, S]). A score's exceptions propagate.
 /// Order     as lstm: the bits of a row depend only on the row; a sequence in pieces, with Y_h, Y_c,
@@ -23846,7 +23846,8 @@ void check_conv_outputs(std::string_view op, tensor_ref<Item const> const& input
 /// Types     those of input: float, double; float16 and other storage floats, in which the sum is computed as
 ///           float and rounded, then SiLU of that, and rounded again, as in ONNX; user-defined scalars.
 /// Options   activation (none).
-/// Policy    serial, or one with threads (tbb_policy): results are bitwise equal to those of serial.
+/// Policy    serial, or one with threads (thread_policy, tbb_policy): results are bitwise equal to those of
+///           serial.
 /// Workspace a recurrent_workspace of input's element type, before or behind the policy, for further calls.
 /// Special   NaN and infinity follow IEEE 754; SiLU of -infinity is NaN, as in ONNX's expression.
 /// Errors    before anything is written: shape_error, option_error, overlap_error, std::bad_alloc. output may
@@ -27889,7 +27890,8 @@ void run_gather_vjp(slice_index<Index> const& index, Ct const& ct, strided_items
 /// Options   batch_dims (0), bounds (check): those of the gather_nd that is differentiated. With drop, the
 ///           cotangents of dropped slices are not read; with clip, they are added to the nearest slice.
 ///           accumulate_in_float (false), unique, sorted (false): those of the scatter_nd that it is.
-/// Policy    serial, or one with threads (tbb_policy): results are bitwise equal to those of serial.
+/// Policy    serial, or one with threads (thread_policy, tbb_policy): results are bitwise equal to those of
+///           serial.
 /// Errors    shape_error, option_error, index_error (up to four offending positions and values).
 /// Order     row-major, as scatter_nd with reduction::add: storage floats are rounded after each addition
 ///           unless accumulate_in_float.
@@ -28652,8 +28654,8 @@ using gru_result = detail::single_state_result<Item>;
 /// Types     those of X: float, double; float16 and other storage floats, computed as float and rounded in Y
 ///           and Y_h only; user-defined scalars.
 /// Options   gru_options; if the weights are packed, those given to gru_weights.
-/// Policy    serial, or one with threads (tbb_policy): each thread has its own rows and directions; where
-///           there is one row in one direction, its own columns of large products.
+/// Policy    serial, or one with threads (thread_policy, tbb_policy): each thread has its own rows and
+///           directions; where there is one row in one direction, its own columns of large products.
 /// Errors    before anything is written: shape_error, option_error, index_error (a length outside [0, T]).
 /// Order     as lstm: the bits of a row depend only on the row.
 /// Cost      T N D 3H (I + H) multiply-adds, fewer for shorter rows. Packing is a pass over the weights.
@@ -30732,8 +30734,8 @@ struct attention_types {
 ///           linear_attention_into<float>(query, ...).
 /// Options   q_num_heads and kv_num_heads, required without an axis of heads; update_rule (gated_delta);
 ///           scale (1 / sqrt(d_k)).
-/// Policy    serial, or one with threads (tbb_policy), among which heads are divided: results are bitwise
-///           equal to those of serial.
+/// Policy    serial, or one with threads (thread_policy, tbb_policy), among which heads are divided: results
+///           are bitwise equal to those of serial.
 /// Workspace a recurrent_workspace of query's element type, before or behind the policy, for further calls.
 /// Special   The delta rules read a query as scale * (S.T @ (exp(decay) query) + (key . query) v), S before
 ///           the decay, and the state by a key likewise. NaN and infinity follow IEEE 754 in that.
@@ -33856,7 +33858,8 @@ struct linear_recurrence_options {
 /// Types     float, double, long double, their complex numbers, storage floats (computed in float, each h[t]
 ///           rounded once), user-defined scalars. All operands have one type.
 /// Options   axis (0; negative: from the back), reverse (false).
-/// Policy    serial, or one with threads (tbb_policy): results are bitwise equal to those of serial.
+/// Policy    serial, or one with threads (thread_policy, tbb_policy): results are bitwise equal to those of
+///           serial.
 /// Errors    before the first write: shape_error, overlap_error, std::bad_alloc.
 /// Order     that of associative_scan, with op((a, b), (c, d)) = (c a, c b + d). Every product and sum is
 ///           rounded, on any processor; complex products by the textbook's formula. From the first element on
@@ -34193,7 +34196,8 @@ void run_linear_recurrence_vjp(std::string_view op, A const& a, B const& b, H0 c
 /// Types     those of linear_recurrence; products of user-defined scalars must commute. Complex numbers are
 ///           not conjugated, as in jax.vjp.
 /// Options   axis (0), reverse (false): those of the recurrence.
-/// Policy    serial, or one with threads (tbb_policy): results are bitwise equal to those of serial.
+/// Policy    serial, or one with threads (thread_policy, tbb_policy): results are bitwise equal to those of
+///           serial.
 /// Errors    before the first write: shape_error, overlap_error, std::bad_alloc.
 /// Order     ct is linear_recurrence in the opposite direction; the products are rounded once, then added.
 /// Cost      that recurrence, and a pass over h and over each gradient. Allocates a tensor of the shape of
@@ -35526,8 +35530,8 @@ struct lstm_result {
 /// Types     those of X: float, double; float16 and other storage floats, computed as float and rounded in Y,
 ///           Y_h and Y_c only; user-defined scalars.
 /// Options   lstm_options; if the weights are packed, those given to lstm_weights.
-/// Policy    serial, or one with threads (tbb_policy): each thread has its own rows and directions; where
-///           there is one row in one direction, its own columns of large products.
+/// Policy    serial, or one with threads (thread_policy, tbb_policy): each thread has its own rows and
+///           directions; where there is one row in one direction, its own columns of large products.
 /// Errors    before anything is written: shape_error, option_error, index_error (a length outside [0, T]).
 /// Order     each sum is bias, then the products of W, then those of R, in dependency chains of 128 products.
 ///           So the bits of a row depend only on the row: not on the batch, the threads, or how a sequence is
@@ -35756,8 +35760,8 @@ using rnn_result = detail::single_state_result<Item>;
 /// Types     those of X: float, double; float16 and other storage floats, computed as float and rounded in Y
 ///           and Y_h only; user-defined scalars.
 /// Options   rnn_options; if the weights are packed, those given to rnn_weights.
-/// Policy    serial, or one with threads (tbb_policy): each thread has its own rows and directions; where
-///           there is one row in one direction, its own columns of large products.
+/// Policy    serial, or one with threads (thread_policy, tbb_policy): each thread has its own rows and
+///           directions; where there is one row in one direction, its own columns of large products.
 /// Errors    before anything is written: shape_error, option_error, index_error (a length outside [0, T]).
 /// Order     as lstm: the bits of a row depend only on the row.
 /// Cost      T N D H (I + H) multiply-adds, fewer for shorter rows. Packing is a pass over the weights.
@@ -38057,7 +38061,8 @@ void scatter_nd_vjp_to(Reduce const& reduce, Data const& data, Indices const& in
 ///           divide s evenly among all values that equal the result; first: the first of them has all of s.
 /// Reduce    before data: a reduction of xloom, reduction::add or reduce_add, as that of the scatter_nd.
 /// NaN       With max and min, the values that equal a NaN are the NaN values. -0 equals 0.
-/// Policy    serial, or one with threads (tbb_policy): results are bitwise equal to those of serial.
+/// Policy    serial, or one with threads (thread_policy, tbb_policy): results are bitwise equal to those of
+///           serial.
 /// Errors    before the first write: shape_error, option_error, index_error (up to four offending
 ///           positions and values), std::bad_alloc.
 /// Order     mul: s * (product of the values before * product of the values after), the former from the
@@ -38924,7 +38929,8 @@ void check_selective_outputs(std::string_view op, tensor_ref<Item const> const& 
 /// Types     those of u: float, double; float16 and other storage floats, computed as float and rounded in y
 ///           and final_state only; user-defined scalars.
 /// Options   delta_softplus (false).
-/// Policy    serial, or one with threads (tbb_policy): results are bitwise equal to those of serial.
+/// Policy    serial, or one with threads (thread_policy, tbb_policy): results are bitwise equal to those of
+///           serial.
 /// Workspace a recurrent_workspace of u's element type, before or behind the policy, for further calls.
 /// Special   A step of size d = 0 keeps the states, so that delta pads a short sequence if u and B are finite
 ///           there: 0 times NaN or infinity is NaN. With delta_softplus that is delta = -infinity, without it
@@ -39328,7 +39334,7 @@ strided_items<T> repeated_along(T* items, strided_layout layout, indexed_shape c
 ///           rank of x. Any layout, lazy expressions too.
 /// Types     x of any type, indices of any integer type. A negative index counts from the end of the axis.
 /// Options   axis (-1, the last). bounds (check); with drop, dropped items are T{}.
-/// Policy    serial, or one with threads (tbb_policy).
+/// Policy    serial, or one with threads (thread_policy, tbb_policy).
 /// Errors    shape_error, option_error, index_error (up to four offending positions, after
 ///           broadcasting, and values).
 /// Cost      as gather_elements; a copy of indices that are repeated.
@@ -40044,8 +40050,8 @@ concept weights_operand = beside_options<Weights, bincount_options> && !executio
 /// Shapes    x [n], of any layout; the result [max(max(x) + 1, minlength)].
 /// Types     x of any integer type; the result is an xt::xtensor<std::int64_t, 1>.
 /// Options   minlength (0): the minimum number of bins.
-/// Policy    serial, or one with threads (tbb_policy), which are used if there are fewer bins than
-///           integers for each; with more, x is read up to three times.
+/// Policy    serial, or one with threads (thread_policy, tbb_policy), which are used if there are fewer bins
+///           than integers for each; with more, x is read up to three times.
 /// Errors    shape_error: x has not one axis; a bin that cannot exist. index_error: a negative integer (up to
 ///           four offending positions and values).
 /// Cost      one pass over x; 8 bytes for each bin and thread besides the result, 16 if there are few bins;
@@ -40124,7 +40130,7 @@ namespace xloom::inline XLOOM_ABI {
 ///           rank. Any layout, lazy expressions too.
 /// Types     data of any type, indices of any integer type. A negative index counts from the end of the axis.
 /// Options   axis (0; negative: from the back). bounds (check); with drop, dropped items are T{}.
-/// Policy    serial, or one with threads (tbb_policy).
+/// Policy    serial, or one with threads (thread_policy, tbb_policy).
 /// Errors    shape_error, option_error, index_error (up to four offending positions and values).
 /// Cost      indices and the indexed items read, the output written once; a copy of indices that are not
 ///           row-major.
@@ -40183,7 +40189,7 @@ namespace xloom::inline XLOOM_ABI {
 ///           gather_nd<Rank> if its rank is static. Any layout, lazy expressions too.
 /// Types     data of any type, indices of any integer type. A negative index counts from the end of its axis.
 /// Options   batch_dims (0). bounds (check); with drop, dropped slices are T{}.
-/// Policy    serial, or one with threads (tbb_policy).
+/// Policy    serial, or one with threads (thread_policy, tbb_policy).
 /// Errors    shape_error, option_error, index_error (up to four offending positions and values).
 /// Cost      indices and the indexed slices read, the output written once; a copy of indices that are not
 ///           row-major.
@@ -40299,7 +40305,7 @@ auto scatter_elements(std::string_view op, Reduce& reduce, Data&& data, Indices 
 /// Types     as scatter_nd.
 /// Options   axis (0; negative: from the back); the others as in scatter_nd, for single items.
 /// Reduce    before data, as scatter_nd: a reduction, or any callable.
-/// Policy    serial, or one with threads (tbb_policy), as scatter_nd for single items.
+/// Policy    serial, or one with threads (thread_policy, tbb_policy), as scatter_nd for single items.
 /// Errors    before the first write, as scatter_nd; shape_error also of an axis out of range.
 /// Order     row-major; with reduction::none the last of several updates of an item takes effect (unspecified
 ///           in ONNX).
@@ -40409,11 +40415,11 @@ auto scatter_nd(std::string_view op, Reduce& reduce, Data&& data, Indices const&
 ///           new item; or reduce_add, reduce_mul, reduce_max, reduce_min, with which a type that lacks the
 ///           operation is a compile error. mean divides the sum of the old value and the updates by their
 ///           number; sums of integers are exact.
-/// Policy    serial, or one with threads (tbb_policy). The updates of a slice are applied in order, so
-///           results are bitwise equal to those of serial. Threads are used where that is faster: for long
-///           slices from two on, for single items from eight on unless most updates go to a few slices, or
-///           with a promise. Several threads may call a callable at once, never for the same item: a long
-///           slice is split among them.
+/// Policy    serial, or one with threads (thread_policy, tbb_policy). The updates of a slice are applied in
+///           order, so results are bitwise equal to those of serial. Threads are used where that is faster:
+///           for long slices from two on, for single items from eight on unless most updates go to a few
+///           slices, or with a promise. Several threads may call a callable at once, never for the same item:
+///           a long slice is split among them.
 /// Errors    before the first write, with data unchanged even if moved in: shape_error, type_error (of a
 ///           number in broadcast()), option_error, index_error (up to four offending positions and values),
 ///           overlap_error, std::bad_alloc. Exceptions of a callable propagate; data that was moved in is
@@ -40626,7 +40632,7 @@ std::vector<std::int64_t> positions_of_true(std::string_view op, Mask const& mas
 /// Types     x of any type, indices of any integer type. A negative index counts from the end of the axis.
 /// Options   axis (none: x is flattened in row-major order). bounds (check); with drop, dropped
 ///           slices are T{}.
-/// Policy    serial, or one with threads (tbb_policy).
+/// Policy    serial, or one with threads (thread_policy, tbb_policy).
 /// Errors    shape_error, option_error, index_error (up to four offending positions and values).
 /// Cost      indices and the indexed slices read, the output written once. Without an axis a copy of x that
 ///           is not row-major; with axes of x before the indexed one an integer for each index.
@@ -40664,7 +40670,7 @@ auto take(X const& x, Indices const& indices, Options&& options = {}, Env&&... e
 /// Shapes    mask [m]: shorter than the axis, it selects nothing beyond its end; longer, it must be false
 ///           there. The output as take's.
 /// Options   axis (none: x is flattened in row-major order).
-/// Policy    serial, or one with threads (tbb_policy).
+/// Policy    serial, or one with threads (thread_policy, tbb_policy).
 /// Errors    shape_error: mask has not one axis; an axis that x has not. index_error: mask is true beyond the
 ///           end.
 /// Cost      as take; an integer for each item of mask.
@@ -40906,7 +40912,7 @@ auto run_tensor_scatter(std::string_view op, Cache&& cache, Update const& update
 ///           dimensions equal; write_indices [B]; the result as past_cache. Any layout.
 /// Types     past_cache and update of one type, any; write_indices of any integer type.
 /// Options   axis (-2), not the batch axis, so the default requires rank 3. mode (linear).
-/// Policy    serial, or one with threads (tbb_policy), among which batch entries are divided.
+/// Policy    serial, or one with threads (thread_policy, tbb_policy), among which batch entries are divided.
 /// Errors    before the first write, with a cache unchanged even if moved in: shape_error, option_error,
 ///           index_error (up to four that are negative or, in linear mode, exceed N - n), overlap_error,
 ///           std::bad_alloc.
@@ -43638,7 +43644,8 @@ struct associative_scan_options {
 /// Types     any. For a tuple of operands an element is the std::tuple of their items. Integers wrap around;
 ///           storage floats are rounded after each operation; the result has the element type of x.
 /// Options   axis (0; negative: from the back), reverse (false), exclusive (false).
-/// Policy    serial, or one with threads (tbb_policy). Results are bitwise equal to those of serial.
+/// Policy    serial, or one with threads (thread_policy, tbb_policy). Results are bitwise equal to those of
+///           serial.
 /// Errors    before the first write: shape_error; option_error (a reduction without identity or that is not
 ///           associative; exclusive without an identity); overlap_error, std::bad_alloc. Exceptions of the
 ///           operator propagate; results are then unspecified.
@@ -43725,7 +43732,8 @@ using cumulative_options = associative_scan_options;
 /// Types     any with a sum; y has the type of x. Integers wrap around, bool is the running or, storage
 ///           floats are rounded after each addition.
 /// Options   axis (0; negative: from the back), reverse (false), exclusive (false).
-/// Policy    serial, or one with threads (tbb_policy): results are bitwise equal to those of serial.
+/// Policy    serial, or one with threads (thread_policy, tbb_policy): results are bitwise equal to those of
+///           serial.
 /// Errors    shape_error, option_error (exclusive, for a type without zero), overlap_error.
 /// Order     that of associative_scan with reduction::add: the bits depend on the numbers alone, and are not
 ///           those of a serial sum, whose errors are larger.
@@ -44334,8 +44342,8 @@ namespace xloom::inline XLOOM_ABI {
 ///           decreasing. The result is [S, ...]. Any layout, lazy expressions too.
 /// Types     any; the result has the element type of values. Integers wrap around; storage floats are rounded
 ///           after each operation. row_splits of any integers; those of std::size_t's size are not copied.
-/// Policy    serial, or one with threads (tbb_policy), each of which has whole segments. Results are
-///           bitwise equal to those of serial.
+/// Policy    serial, or one with threads (thread_policy, tbb_policy), each of which has whole segments.
+///           Results are bitwise equal to those of serial.
 /// Errors    before the first write: shape_error; index_error (row_splits do not begin with 0, end with N
 ///           and ascend); option_error (a reduction that is not associative; an empty segment without an
 ///           identity); overlap_error, std::bad_alloc. Exceptions of the operator propagate; results are then
@@ -44592,8 +44600,8 @@ struct segment_scan_options {
 ///           decreasing. The results have the shape of xs. Any layout, lazy expressions too.
 /// Types     as in associative_scan; row_splits of any integers, those of std::size_t's size are not copied.
 /// Options   reverse (false), exclusive (false): in each segment.
-/// Policy    serial, or one with threads (tbb_policy), each of which has whole segments. Results are
-///           bitwise equal to those of serial.
+/// Policy    serial, or one with threads (thread_policy, tbb_policy), each of which has whole segments.
+///           Results are bitwise equal to those of serial.
 /// Errors    before the first write: those of associative_scan; index_error (row_splits do not begin with 0,
 ///           end with N and ascend). Exceptions of the operator propagate; results are then unspecified.
 /// Order     that of associative_scan over each segment: bits depend on the rows of the segment alone.
@@ -44785,8 +44793,8 @@ namespace xloom::inline XLOOM_ABI {
 ///           softmax of its own. Any layout, lazy expressions too.
 /// Types     float, double, long double and storage floats, which are computed in float and rounded once;
 ///           row_splits of any integers.
-/// Policy    serial, or one with threads (tbb_policy), each of which has whole segments. Results are
-///           bitwise equal to those of serial, and those of all layouts are equal.
+/// Policy    serial, or one with threads (thread_policy, tbb_policy), each of which has whole segments.
+///           Results are bitwise equal to those of serial, and those of all layouts are equal.
 /// Errors    before the first write: shape_error; index_error (row_splits do not begin with 0, end with N
 ///           and ascend); overlap_error, std::bad_alloc.
 /// Order     y of a segment is NaN if one of x there is NaN or +infinity, or all are -infinity. The relative
@@ -44841,8 +44849,8 @@ void segment_softmax_into(X const& x, Splits const& row_splits, Y&& y, Env&&... 
 /// Shapes    y and ct_y [N, ...], row_splits [S + 1], from 0 to N, not decreasing; ct_x as y. Any layout,
 ///           lazy expressions too.
 /// Types     y, ct_y and ct_x of one type, as for segment_softmax; row_splits of any integers.
-/// Policy    serial, or one with threads (tbb_policy), each of which has whole segments. Results are
-///           bitwise equal to those of serial, and those of all layouts are equal.
+/// Policy    serial, or one with threads (thread_policy, tbb_policy), each of which has whole segments.
+///           Results are bitwise equal to those of serial, and those of all layouts are equal.
 /// Errors    before the first write: shape_error; index_error (row_splits do not begin with 0, end with N
 ///           and ascend); overlap_error, std::bad_alloc.
 /// Order     the sum is that of the rows in their order; of floats and storage floats in double.

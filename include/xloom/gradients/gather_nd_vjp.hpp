@@ -52,7 +52,8 @@ void run_gather_vjp(slice_index<Index> const& index, Ct const& ct, strided_items
 /// Options   batch_dims (0), bounds (check): those of the gather_nd that is differentiated. With drop, the
 ///           cotangents of dropped slices are not read; with clip, they are added to the nearest slice.
 ///           accumulate_in_float (false), unique, sorted (false): those of the scatter_nd that it is.
-/// Policy    serial, or one with threads (tbb_policy): results are bitwise equal to those of serial.
+/// Policy    serial, or one with threads (thread_policy, tbb_policy): results are bitwise equal to those of
+///           serial.
 /// Errors    shape_error, option_error, index_error (up to four offending positions and values).
 /// Order     row-major, as scatter_nd with reduction::add: storage floats are rounded after each addition
 ///           unless accumulate_in_float.

@@ -293,7 +293,8 @@ void run_linear_recurrence_vjp(std::string_view op, A const& a, B const& b, H0 c
 /// Types     those of linear_recurrence; products of user-defined scalars must commute. Complex numbers are
 ///           not conjugated, as in jax.vjp.
 /// Options   axis (0), reverse (false): those of the recurrence.
-/// Policy    serial, or one with threads (tbb_policy): results are bitwise equal to those of serial.
+/// Policy    serial, or one with threads (thread_policy, tbb_policy): results are bitwise equal to those of
+///           serial.
 /// Errors    before the first write: shape_error, overlap_error, std::bad_alloc.
 /// Order     ct is linear_recurrence in the opposite direction; the products are rounded once, then added.
 /// Cost      that recurrence, and a pass over h and over each gradient. Allocates a tensor of the shape of

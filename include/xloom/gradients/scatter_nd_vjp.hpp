@@ -191,7 +191,8 @@ void scatter_nd_vjp_to(Reduce const& reduce, Data const& data, Indices const& in
 ///           divide s evenly among all values that equal the result; first: the first of them has all of s.
 /// Reduce    before data: a reduction of xloom, reduction::add or reduce_add, as that of the scatter_nd.
 /// NaN       With max and min, the values that equal a NaN are the NaN values. -0 equals 0.
-/// Policy    serial, or one with threads (tbb_policy): results are bitwise equal to those of serial.
+/// Policy    serial, or one with threads (thread_policy, tbb_policy): results are bitwise equal to those of
+///           serial.
 /// Errors    before the first write: shape_error, option_error, index_error (up to four offending
 ///           positions and values), std::bad_alloc.
 /// Order     mul: s * (product of the values before * product of the values after), the former from the

@@ -34,7 +34,7 @@ strided_items<T> repeated_along(T* items, strided_layout layout, indexed_shape c
 ///           rank of x. Any layout, lazy expressions too.
 /// Types     x of any type, indices of any integer type. A negative index counts from the end of the axis.
 /// Options   axis (-1, the last). bounds (check); with drop, dropped items are T{}.
-/// Policy    serial, or one with threads (tbb_policy).
+/// Policy    serial, or one with threads (thread_policy, tbb_policy).
 /// Errors    shape_error, option_error, index_error (up to four offending positions, after
 ///           broadcasting, and values).
 /// Cost      as gather_elements; a copy of indices that are repeated.

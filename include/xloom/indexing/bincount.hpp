@@ -192,8 +192,8 @@ concept weights_operand = beside_options<Weights, bincount_options> && !executio
 /// Shapes    x [n], of any layout; the result [max(max(x) + 1, minlength)].
 /// Types     x of any integer type; the result is an xt::xtensor<std::int64_t, 1>.
 /// Options   minlength (0): the minimum number of bins.
-/// Policy    serial, or one with threads (tbb_policy), which are used if there are fewer bins than
-///           integers for each; with more, x is read up to three times.
+/// Policy    serial, or one with threads (thread_policy, tbb_policy), which are used if there are fewer bins
+///           than integers for each; with more, x is read up to three times.
 /// Errors    shape_error: x has not one axis; a bin that cannot exist. index_error: a negative integer (up to
 ///           four offending positions and values).
 /// Cost      one pass over x; 8 bytes for each bin and thread besides the result, 16 if there are few bins;

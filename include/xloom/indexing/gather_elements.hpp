@@ -19,7 +19,7 @@ namespace xloom::inline XLOOM_ABI {
 ///           rank. Any layout, lazy expressions too.
 /// Types     data of any type, indices of any integer type. A negative index counts from the end of the axis.
 /// Options   axis (0; negative: from the back). bounds (check); with drop, dropped items are T{}.
-/// Policy    serial, or one with threads (tbb_policy).
+/// Policy    serial, or one with threads (thread_policy, tbb_policy).
 /// Errors    shape_error, option_error, index_error (up to four offending positions and values).
 /// Cost      indices and the indexed items read, the output written once; a copy of indices that are not
 ///           row-major.

@@ -18,7 +18,7 @@ namespace xloom::inline XLOOM_ABI {
 ///           gather_nd<Rank> if its rank is static. Any layout, lazy expressions too.
 /// Types     data of any type, indices of any integer type. A negative index counts from the end of its axis.
 /// Options   batch_dims (0). bounds (check); with drop, dropped slices are T{}.
-/// Policy    serial, or one with threads (tbb_policy).
+/// Policy    serial, or one with threads (thread_policy, tbb_policy).
 /// Errors    shape_error, option_error, index_error (up to four offending positions and values).
 /// Cost      indices and the indexed slices read, the output written once; a copy of indices that are not
 ///           row-major.

@@ -54,7 +54,7 @@ auto scatter_elements(std::string_view op, Reduce& reduce, Data&& data, Indices 
 /// Types     as scatter_nd.
 /// Options   axis (0; negative: from the back); the others as in scatter_nd, for single items.
 /// Reduce    before data, as scatter_nd: a reduction, or any callable.
-/// Policy    serial, or one with threads (tbb_policy), as scatter_nd for single items.
+/// Policy    serial, or one with threads (thread_policy, tbb_policy), as scatter_nd for single items.
 /// Errors    before the first write, as scatter_nd; shape_error also of an axis out of range.
 /// Order     row-major; with reduction::none the last of several updates of an item takes effect (unspecified
 ///           in ONNX).

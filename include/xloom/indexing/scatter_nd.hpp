@@ -47,11 +47,11 @@ auto scatter_nd(std::string_view op, Reduce& reduce, Data&& data, Indices const&
 ///           new item; or reduce_add, reduce_mul, reduce_max, reduce_min, with which a type that lacks the
 ///           operation is a compile error. mean divides the sum of the old value and the updates by their
 ///           number; sums of integers are exact.
-/// Policy    serial, or one with threads (tbb_policy). The updates of a slice are applied in order, so
-///           results are bitwise equal to those of serial. Threads are used where that is faster: for long
-///           slices from two on, for single items from eight on unless most updates go to a few slices, or
-///           with a promise. Several threads may call a callable at once, never for the same item: a long
-///           slice is split among them.
+/// Policy    serial, or one with threads (thread_policy, tbb_policy). The updates of a slice are applied in
+///           order, so results are bitwise equal to those of serial. Threads are used where that is faster:
+///           for long slices from two on, for single items from eight on unless most updates go to a few
+///           slices, or with a promise. Several threads may call a callable at once, never for the same item:
+///           a long slice is split among them.
 /// Errors    before the first write, with data unchanged even if moved in: shape_error, type_error (of a
 ///           number in broadcast()), option_error, index_error (up to four offending positions and values),
 ///           overlap_error, std::bad_alloc. Exceptions of a callable propagate; data that was moved in is

@@ -142,7 +142,7 @@ std::vector<std::int64_t> positions_of_true(std::string_view op, Mask const& mas
 /// Types     x of any type, indices of any integer type. A negative index counts from the end of the axis.
 /// Options   axis (none: x is flattened in row-major order). bounds (check); with drop, dropped
 ///           slices are T{}.
-/// Policy    serial, or one with threads (tbb_policy).
+/// Policy    serial, or one with threads (thread_policy, tbb_policy).
 /// Errors    shape_error, option_error, index_error (up to four offending positions and values).
 /// Cost      indices and the indexed slices read, the output written once. Without an axis a copy of x that
 ///           is not row-major; with axes of x before the indexed one an integer for each index.
@@ -180,7 +180,7 @@ auto take(X const& x, Indices const& indices, Options&& options = {}, Env&&... e
 /// Shapes    mask [m]: shorter than the axis, it selects nothing beyond its end; longer, it must be false
 ///           there. The output as take's.
 /// Options   axis (none: x is flattened in row-major order).
-/// Policy    serial, or one with threads (tbb_policy).
+/// Policy    serial, or one with threads (thread_policy, tbb_policy).
 /// Errors    shape_error: mask has not one axis; an axis that x has not. index_error: mask is true beyond the
 ///           end.
 /// Cost      as take; an integer for each item of mask.

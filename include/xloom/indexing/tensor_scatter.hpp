@@ -135,7 +135,7 @@ auto run_tensor_scatter(std::string_view op, Cache&& cache, Update const& update
 ///           dimensions equal; write_indices [B]; the result as past_cache. Any layout.
 /// Types     past_cache and update of one type, any; write_indices of any integer type.
 /// Options   axis (-2), not the batch axis, so the default requires rank 3. mode (linear).
-/// Policy    serial, or one with threads (tbb_policy), among which batch entries are divided.
+/// Policy    serial, or one with threads (thread_policy, tbb_policy), among which batch entries are divided.
 /// Errors    before the first write, with a cache unchanged even if moved in: shape_error, option_error,
 ///           index_error (up to four that are negative or, in linear mode, exceed N - n), overlap_error,
 ///           std::bad_alloc.

@@ -34,7 +34,8 @@ struct associative_scan_options {
 /// Types     any. For a tuple of operands an element is the std::tuple of their items. Integers wrap around;
 ///           storage floats are rounded after each operation; the result has the element type of x.
 /// Options   axis (0; negative: from the back), reverse (false), exclusive (false).
-/// Policy    serial, or one with threads (tbb_policy). Results are bitwise equal to those of serial.
+/// Policy    serial, or one with threads (thread_policy, tbb_policy). Results are bitwise equal to those of
+///           serial.
 /// Errors    before the first write: shape_error; option_error (a reduction without identity or that is not
 ///           associative; exclusive without an identity); overlap_error, std::bad_alloc. Exceptions of the
 ///           operator propagate; results are then unspecified.

@@ -18,7 +18,8 @@ using cumulative_options = associative_scan_options;
 /// Types     any with a sum; y has the type of x. Integers wrap around, bool is the running or, storage
 ///           floats are rounded after each addition.
 /// Options   axis (0; negative: from the back), reverse (false), exclusive (false).
-/// Policy    serial, or one with threads (tbb_policy): results are bitwise equal to those of serial.
+/// Policy    serial, or one with threads (thread_policy, tbb_policy): results are bitwise equal to those of
+///           serial.
 /// Errors    shape_error, option_error (exclusive, for a type without zero), overlap_error.
 /// Order     that of associative_scan with reduction::add: the bits depend on the numbers alone, and are not
 ///           those of a serial sum, whose errors are larger.

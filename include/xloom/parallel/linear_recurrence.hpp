@@ -31,7 +31,8 @@ struct linear_recurrence_options {
 /// Types     float, double, long double, their complex numbers, storage floats (computed in float, each h[t]
 ///           rounded once), user-defined scalars. All operands have one type.
 /// Options   axis (0; negative: from the back), reverse (false).
-/// Policy    serial, or one with threads (tbb_policy): results are bitwise equal to those of serial.
+/// Policy    serial, or one with threads (thread_policy, tbb_policy): results are bitwise equal to those of
+///           serial.
 /// Errors    before the first write: shape_error, overlap_error, std::bad_alloc.
 /// Order     that of associative_scan, with op((a, b), (c, d)) = (c a, c b + d). Every product and sum is
 ///           rounded, on any processor; complex products by the textbook's formula. From the first element on

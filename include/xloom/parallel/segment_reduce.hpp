@@ -19,8 +19,8 @@ namespace xloom::inline XLOOM_ABI {
 ///           decreasing. The result is [S, ...]. Any layout, lazy expressions too.
 /// Types     any; the result has the element type of values. Integers wrap around; storage floats are rounded
 ///           after each operation. row_splits of any integers; those of std::size_t's size are not copied.
-/// Policy    serial, or one with threads (tbb_policy), each of which has whole segments. Results are
-///           bitwise equal to those of serial.
+/// Policy    serial, or one with threads (thread_policy, tbb_policy), each of which has whole segments.
+///           Results are bitwise equal to those of serial.
 /// Errors    before the first write: shape_error; index_error (row_splits do not begin with 0, end with N
 ///           and ascend); option_error (a reduction that is not associative; an empty segment without an
 ///           identity); overlap_error, std::bad_alloc. Exceptions of the operator propagate; results are then

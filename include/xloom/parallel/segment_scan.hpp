@@ -23,8 +23,8 @@ struct segment_scan_options {
 ///           decreasing. The results have the shape of xs. Any layout, lazy expressions too.
 /// Types     as in associative_scan; row_splits of any integers, those of std::size_t's size are not copied.
 /// Options   reverse (false), exclusive (false): in each segment.
-/// Policy    serial, or one with threads (tbb_policy), each of which has whole segments. Results are
-///           bitwise equal to those of serial.
+/// Policy    serial, or one with threads (thread_policy, tbb_policy), each of which has whole segments.
+///           Results are bitwise equal to those of serial.
 /// Errors    before the first write: those of associative_scan; index_error (row_splits do not begin with 0,
 ///           end with N and ascend). Exceptions of the operator propagate; results are then unspecified.
 /// Order     that of associative_scan over each segment: bits depend on the rows of the segment alone.

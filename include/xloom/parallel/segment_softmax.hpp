@@ -19,8 +19,8 @@ namespace xloom::inline XLOOM_ABI {
 ///           softmax of its own. Any layout, lazy expressions too.
 /// Types     float, double, long double and storage floats, which are computed in float and rounded once;
 ///           row_splits of any integers.
-/// Policy    serial, or one with threads (tbb_policy), each of which has whole segments. Results are
-///           bitwise equal to those of serial, and those of all layouts are equal.
+/// Policy    serial, or one with threads (thread_policy, tbb_policy), each of which has whole segments.
+///           Results are bitwise equal to those of serial, and those of all layouts are equal.
 /// Errors    before the first write: shape_error; index_error (row_splits do not begin with 0, end with N
 ///           and ascend); overlap_error, std::bad_alloc.
 /// Order     y of a segment is NaN if one of x there is NaN or +infinity, or all are -infinity. The relative
@@ -75,8 +75,8 @@ void segment_softmax_into(X const& x, Splits const& row_splits, Y&& y, Env&&... 
 /// Shapes    y and ct_y [N, ...], row_splits [S + 1], from 0 to N, not decreasing; ct_x as y. Any layout,
 ///           lazy expressions too.
 /// Types     y, ct_y and ct_x of one type, as for segment_softmax; row_splits of any integers.
-/// Policy    serial, or one with threads (tbb_policy), each of which has whole segments. Results are
-///           bitwise equal to those of serial, and those of all layouts are equal.
+/// Policy    serial, or one with threads (thread_policy, tbb_policy), each of which has whole segments.
+///           Results are bitwise equal to those of serial, and those of all layouts are equal.
 /// Errors    before the first write: shape_error; index_error (row_splits do not begin with 0, end with N
 ///           and ascend); overlap_error, std::bad_alloc.
 /// Order     the sum is that of the rows in their order; of floats and storage floats in double.

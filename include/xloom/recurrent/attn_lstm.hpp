@@ -191,8 +191,8 @@ attn_lstm_result<Item> run_unpacked_attn_lstm(Score const& score, tensor_ref<Ite
 /// Options   attn_lstm_options; if the weights are packed, those given to attn_lstm_weights.
 /// Score     attn_lstm(score, X, ...) calls any attention_score in place of the sum above; its arguments
 ///           include the last alignment.
-/// Policy    serial, or one with threads (tbb_policy): each thread has its own rows and directions; where
-///           there is one row in one direction, its own columns of large products.
+/// Policy    serial, or one with threads (thread_policy, tbb_policy): each thread has its own rows and
+///           directions; where there is one row in one direction, its own columns of large products.
 /// Errors    before anything is written: shape_error, option_error, index_error (a length outside [0, T] or
 ///           [0, S]). A score's exceptions propagate.
 /// Order     as lstm: the bits of a row depend only on the row; a sequence in pieces, with Y_h, Y_c,

@@ -91,7 +91,8 @@ void check_conv_outputs(std::string_view op, tensor_ref<Item const> const& input
 /// Types     those of input: float, double; float16 and other storage floats, in which the sum is computed as
 ///           float and rounded, then SiLU of that, and rounded again, as in ONNX; user-defined scalars.
 /// Options   activation (none).
-/// Policy    serial, or one with threads (tbb_policy): results are bitwise equal to those of serial.
+/// Policy    serial, or one with threads (thread_policy, tbb_policy): results are bitwise equal to those of
+///           serial.
 /// Workspace a recurrent_workspace of input's element type, before or behind the policy, for further calls.
 /// Special   NaN and infinity follow IEEE 754; SiLU of -infinity is NaN, as in ONNX's expression.
 /// Errors    before anything is written: shape_error, option_error, overlap_error, std::bad_alloc. output may

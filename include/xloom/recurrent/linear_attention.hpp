@@ -96,8 +96,8 @@ struct attention_types {
 ///           linear_attention_into<float>(query, ...).
 /// Options   q_num_heads and kv_num_heads, required without an axis of heads; update_rule (gated_delta);
 ///           scale (1 / sqrt(d_k)).
-/// Policy    serial, or one with threads (tbb_policy), among which heads are divided: results are bitwise
-///           equal to those of serial.
+/// Policy    serial, or one with threads (thread_policy, tbb_policy), among which heads are divided: results
+///           are bitwise equal to those of serial.
 /// Workspace a recurrent_workspace of query's element type, before or behind the policy, for further calls.
 /// Special   The delta rules read a query as scale * (S.T @ (exp(decay) query) + (key . query) v), S before
 ///           the decay, and the state by a key likewise. NaN and infinity follow IEEE 754 in that.

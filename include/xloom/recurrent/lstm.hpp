@@ -62,8 +62,8 @@ struct lstm_result {
 /// Types     those of X: float, double; float16 and other storage floats, computed as float and rounded in Y,
 ///           Y_h and Y_c only; user-defined scalars.
 /// Options   lstm_options; if the weights are packed, those given to lstm_weights.
-/// Policy    serial, or one with threads (tbb_policy): each thread has its own rows and directions; where
-///           there is one row in one direction, its own columns of large products.
+/// Policy    serial, or one with threads (thread_policy, tbb_policy): each thread has its own rows and
+///           directions; where there is one row in one direction, its own columns of large products.
 /// Errors    before anything is written: shape_error, option_error, index_error (a length outside [0, T]).
 /// Order     each sum is bias, then the products of W, then those of R, in dependency chains of 128 products.
 ///           So the bits of a row depend only on the row: not on the batch, the threads, or how a sequence is

@@ -37,8 +37,8 @@ using rnn_result = detail::single_state_result<Item>;
 /// Types     those of X: float, double; float16 and other storage floats, computed as float and rounded in Y
 ///           and Y_h only; user-defined scalars.
 /// Options   rnn_options; if the weights are packed, those given to rnn_weights.
-/// Policy    serial, or one with threads (tbb_policy): each thread has its own rows and directions; where
-///           there is one row in one direction, its own columns of large products.
+/// Policy    serial, or one with threads (thread_policy, tbb_policy): each thread has its own rows and
+///           directions; where there is one row in one direction, its own columns of large products.
 /// Errors    before anything is written: shape_error, option_error, index_error (a length outside [0, T]).
 /// Order     as lstm: the bits of a row depend only on the row.
 /// Cost      T N D H (I + H) multiply-adds, fewer for shorter rows. Packing is a pass over the weights.

@@ -80,7 +80,8 @@ void check_selective_outputs(std::string_view op, tensor_ref<Item const> const& 
 /// Types     those of u: float, double; float16 and other storage floats, computed as float and rounded in y
 ///           and final_state only; user-defined scalars.
 /// Options   delta_softplus (false).
-/// Policy    serial, or one with threads (tbb_policy): results are bitwise equal to those of serial.
+/// Policy    serial, or one with threads (thread_policy, tbb_policy): results are bitwise equal to those of
+///           serial.
 /// Workspace a recurrent_workspace of u's element type, before or behind the policy, for further calls.
 /// Special   A step of size d = 0 keeps the states, so that delta pads a short sequence if u and B are finite
 ///           there: 0 times NaN or infinity is NaN. With delta_softplus that is delta = -infinity, without it
