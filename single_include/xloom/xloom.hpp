@@ -22783,6 +22783,9 @@ attn_lstm_result<Item> run_unpacked_attn_lstm(Score const& score, tensor_ref<Ite
 ///           include the last alignment.
 /// Policy    serial, or one with threads (thread_policy, tbb_policy): each thread has its own rows and
 ///           directions; where there is one row in one direction, its own columns of large products.
+/// Special   Values beyond a row's lengths are not read; a memory of length 0 gives alignments and a context
+///           of zeros.
+/// NaN       stays NaN.
 /// Errors    before anything is written: shape_error, option_error, index_error (a length outside [0, T] or
 ///           [0, S]). A score's exceptions propagate.
 /// Order     as lstm: the bits of a row depend only on the row; a sequence in pieces, with Y_h, Y_c,
@@ -22790,9 +22793,7 @@ attn_lstm_result<Item> run_unpacked_attn_lstm(Score const& score, tensor_ref<Ite
 ///           (float and wider types).
 /// Max error float, H = 512, T = 100, weights uniform in +-1/sqrt(H), X and M in +-1, independent: 2e-6.
 ///           Rounding of the scores changes an alignment by a relative error of at most 2^-20 sum |V|. Where
-///           sum |V| is above 64, each score is a sum of tanh, which keeps the digits of terms near 0. NaN
-///           stays NaN. Values beyond a row's lengths are not read; a memory of length 0 gives alignments and
-///           a context of zeros.
+///           sum |V| is above 64, each score is a sum of tanh, which keeps the digits of terms near 0.
 /// Cost      T N D (4H (I + C + H) + H A + S E + (H + E) L) + N D S E A multiply-adds, fewer for shorter
 ///           rows, and, for the scores, T N D S A times a multiplication and a division, or a tanh where sum
 ///           |V| is above 64. Packing is a pass over the weights; attn_lstm_weights are packed once.
@@ -35532,12 +35533,13 @@ struct lstm_result {
 /// Options   lstm_options; if the weights are packed, those given to lstm_weights.
 /// Policy    serial, or one with threads (thread_policy, tbb_policy): each thread has its own rows and
 ///           directions; where there is one row in one direction, its own columns of large products.
+/// Special   Steps beyond a row's length are not read.
+/// NaN       stays NaN.
 /// Errors    before anything is written: shape_error, option_error, index_error (a length outside [0, T]).
 /// Order     each sum is bias, then the products of W, then those of R, in dependency chains of 128 products.
 ///           So the bits of a row depend only on the row: not on the batch, the threads, or how a sequence is
 ///           split into calls (float and wider types).
 /// Max error float, H = 512, T = 100, weights uniform in +-1/sqrt(H), X in +-1, independent: 2e-6.
-///           NaN stays NaN. Steps beyond a row's length are not read.
 /// Cost      T N D 4H (I + H) multiply-adds, with a projection T N D H (4I + 5K), fewer for shorter rows.
 ///           Packing is a pass over the weights; lstm_weights are packed once. Memory: X and the sums of up
 ///           to 96 rows or of one step.
@@ -44795,11 +44797,11 @@ namespace xloom::inline XLOOM_ABI {
 ///           row_splits of any integers.
 /// Policy    serial, or one with threads (thread_policy, tbb_policy), each of which has whole segments.
 ///           Results are bitwise equal to those of serial, and those of all layouts are equal.
+/// NaN       y of a segment is NaN if one of x there is NaN or +infinity, or all are -infinity.
 /// Errors    before the first write: shape_error; index_error (row_splits do not begin with 0, end with N
 ///           and ascend); overlap_error, std::bad_alloc.
-/// Order     y of a segment is NaN if one of x there is NaN or +infinity, or all are -infinity. The relative
-///           error is at most 10 + d / 2 epsilons of float or double where y is a normal number; d is max -
-///           x[i], whose rounding it begins with.
+/// Max error relative, 10 + d / 2 epsilons of float or double where y is a normal number; d is max - x[i],
+///           whose rounding it begins with.
 /// Cost      three passes over each segment, which stays in cache. Strided sequences and storage floats go
 ///           through a buffer of the longest segment for each thread, which is allocated.
 /// Source    ONNX Softmax-13 for each segment; torch_geometric.utils.softmax.

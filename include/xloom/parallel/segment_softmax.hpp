@@ -21,11 +21,11 @@ namespace xloom::inline XLOOM_ABI {
 ///           row_splits of any integers.
 /// Policy    serial, or one with threads (thread_policy, tbb_policy), each of which has whole segments.
 ///           Results are bitwise equal to those of serial, and those of all layouts are equal.
+/// NaN       y of a segment is NaN if one of x there is NaN or +infinity, or all are -infinity.
 /// Errors    before the first write: shape_error; index_error (row_splits do not begin with 0, end with N
 ///           and ascend); overlap_error, std::bad_alloc.
-/// Order     y of a segment is NaN if one of x there is NaN or +infinity, or all are -infinity. The relative
-///           error is at most 10 + d / 2 epsilons of float or double where y is a normal number; d is max -
-///           x[i], whose rounding it begins with.
+/// Max error relative, 10 + d / 2 epsilons of float or double where y is a normal number; d is max - x[i],
+///           whose rounding it begins with.
 /// Cost      three passes over each segment, which stays in cache. Strided sequences and storage floats go
 ///           through a buffer of the longest segment for each thread, which is allocated.
 /// Source    ONNX Softmax-13 for each segment; torch_geometric.utils.softmax.

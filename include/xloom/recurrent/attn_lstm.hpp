@@ -193,6 +193,9 @@ attn_lstm_result<Item> run_unpacked_attn_lstm(Score const& score, tensor_ref<Ite
 ///           include the last alignment.
 /// Policy    serial, or one with threads (thread_policy, tbb_policy): each thread has its own rows and
 ///           directions; where there is one row in one direction, its own columns of large products.
+/// Special   Values beyond a row's lengths are not read; a memory of length 0 gives alignments and a context
+///           of zeros.
+/// NaN       stays NaN.
 /// Errors    before anything is written: shape_error, option_error, index_error (a length outside [0, T] or
 ///           [0, S]). A score's exceptions propagate.
 /// Order     as lstm: the bits of a row depend only on the row; a sequence in pieces, with Y_h, Y_c,
@@ -200,9 +203,7 @@ attn_lstm_result<Item> run_unpacked_attn_lstm(Score const& score, tensor_ref<Ite
 ///           (float and wider types).
 /// Max error float, H = 512, T = 100, weights uniform in +-1/sqrt(H), X and M in +-1, independent: 2e-6.
 ///           Rounding of the scores changes an alignment by a relative error of at most 2^-20 sum |V|. Where
-///           sum |V| is above 64, each score is a sum of tanh, which keeps the digits of terms near 0. NaN
-///           stays NaN. Values beyond a row's lengths are not read; a memory of length 0 gives alignments and
-///           a context of zeros.
+///           sum |V| is above 64, each score is a sum of tanh, which keeps the digits of terms near 0.
 /// Cost      T N D (4H (I + C + H) + H A + S E + (H + E) L) + N D S E A multiply-adds, fewer for shorter
 ///           rows, and, for the scores, T N D S A times a multiplication and a division, or a tanh where sum
 ///           |V| is above 64. Packing is a pass over the weights; attn_lstm_weights are packed once.

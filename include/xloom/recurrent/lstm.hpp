@@ -64,12 +64,13 @@ struct lstm_result {
 /// Options   lstm_options; if the weights are packed, those given to lstm_weights.
 /// Policy    serial, or one with threads (thread_policy, tbb_policy): each thread has its own rows and
 ///           directions; where there is one row in one direction, its own columns of large products.
+/// Special   Steps beyond a row's length are not read.
+/// NaN       stays NaN.
 /// Errors    before anything is written: shape_error, option_error, index_error (a length outside [0, T]).
 /// Order     each sum is bias, then the products of W, then those of R, in dependency chains of 128 products.
 ///           So the bits of a row depend only on the row: not on the batch, the threads, or how a sequence is
 ///           split into calls (float and wider types).
 /// Max error float, H = 512, T = 100, weights uniform in +-1/sqrt(H), X in +-1, independent: 2e-6.
-///           NaN stays NaN. Steps beyond a row's length are not read.
 /// Cost      T N D 4H (I + H) multiply-adds, with a projection T N D H (4I + 5K), fewer for shorter rows.
 ///           Packing is a pass over the weights; lstm_weights are packed once. Memory: X and the sums of up
 ///           to 96 rows or of one step.
