@@ -412,8 +412,29 @@ vjp_report check_vjp(Body&& body, BodyVjp&& body_vjp, State const& states, Eleme
     }
 }
 
-/// Compares the VJP of a body of scan_forward_into. `outputs` are values of the shapes of its output
-///          elements.
+/// Compares the VJP of a body of scan_forward_into with central differences, and returns the items that
+/// differ.
+///
+/// body(state&..., element const&..., param const&..., output&...) -> void and body_vjp are those of
+/// scan_vjp_into. outputs, one value or a flat std::tuple, have the shapes of the output elements; they are
+/// copied, not written. All else is as in check_vjp.
+///
+/// Errors    as check_vjp; body_error: the body changed the shape of an output.
+/// Cost      as check_vjp.
+/// Example
+/// ```cpp
+/// auto const body = [](double& h, double x, double w, double& y) { y = h = w * h + x; };
+/// auto const body_vjp = [](double h, double, double w, double ct_next, double ct_y, double& ct_h,
+///                           double& ct_x, double& ct_w) {
+///     double const ct = ct_next + ct_y;
+///     ct_h += ct * w;
+///     ct_x += ct;
+///     ct_w += ct * h;
+/// };
+/// double const y = 0;
+/// bool const is_right = bool(xloom::check_vjp_into(body, body_vjp, 0.5, 2.0, 0.25, y));
+/// is_right; // = true
+/// ```
 template <class Body, class BodyVjp, class State, class Elements, class Params, class Outputs>
 vjp_report check_vjp_into(Body&& body, BodyVjp&& body_vjp, State const& states, Elements const& elements,
     Params const& params, Outputs const& outputs, check_vjp_options const& options = {})
