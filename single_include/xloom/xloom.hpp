@@ -47740,7 +47740,7 @@ public:
             message& in = posted_[source * size_ + rank];
             wait(lock, source, [&] { return in.is_waiting; });
             if (in.bytes.size() != received.size())
-                fail<rank_error>("xloom::thread_ranks: rank ", rank, " expects ", received.size(),
+                fail<rank_error>("xloom::thread_rank: rank ", rank, " expects ", received.size(),
                     " bytes of rank ", source, ", which sends ", in.bytes.size(),
                     ". All ranks must make the same calls.");
             std::copy(in.bytes.begin(), in.bytes.end(), received.begin());
@@ -47777,7 +47777,7 @@ private:
         changed_.wait(lock, [&] { return condition() || has_ended_[other]; });
         if (!condition())
             fail<rank_error>(
-                "xloom::thread_ranks: rank ", other, " ended while another rank waited for its message");
+                "xloom::thread_rank: rank ", other, " ended while another rank waited for its message");
     }
 
     std::size_t size_;

@@ -49,7 +49,7 @@ TEST_CASE("what one rank throws ends the others, and is thrown")
             std::array<std::byte, 1> received{};
             std::string const text = text_of<rank_error>([&] { ranks.exchange(1, {}, 1, received); });
             others +=
-                text == "xloom::thread_ranks: rank 1 ended while another rank waited for its message" ? 1 : 0;
+                text == "xloom::thread_rank: rank 1 ended while another rank waited for its message" ? 1 : 0;
         });
     };
     CHECK(text_of<std::domain_error>(run) == "enough");
@@ -58,18 +58,16 @@ TEST_CASE("what one rank throws ends the others, and is thrown")
 
 TEST_CASE("messages of another size, or that nobody receives")
 {
-    CHECK(
-        text_of<rank_error>([] {
-            run_ranks(2, [](thread_rank const& ranks) {
-                std::array<std::byte, 3> bytes{};
-                if (ranks.rank() == 0)
-                    ranks.exchange(1, bytes, 1, {});
-                else
-                    ranks.exchange(0, {}, 0, std::span(bytes).first(2));
-            });
-        }) ==
-        "xloom::thread_ranks: rank 1 expects 2 bytes of rank 0, which sends 3. All ranks must make the same "
-        "calls.");
+    CHECK(text_of<rank_error>([] {
+        run_ranks(2, [](thread_rank const& ranks) {
+            std::array<std::byte, 3> bytes{};
+            if (ranks.rank() == 0)
+                ranks.exchange(1, bytes, 1, {});
+            else
+                ranks.exchange(0, {}, 0, std::span(bytes).first(2));
+        });
+    }) == "xloom::thread_rank: rank 1 expects 2 bytes of rank 0, which sends 3. All ranks must make the same "
+          "calls.");
     CHECK_THROWS_AS(run_ranks(2,
                         [](thread_rank const& ranks) {
                             std::array<std::byte, 3> const bytes{};
