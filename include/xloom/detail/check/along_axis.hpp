@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <string_view>
 
+#include <xloom/detail/check/indices.hpp>
+#include <xloom/detail/check/overlap.hpp>
 #include <xloom/detail/check/scatter_nd.hpp>
 #include <xloom/detail/check/shapes.hpp>
 #include <xloom/detail/core/bounds.hpp>

@@ -4,7 +4,8 @@
 #include <cstdint>
 #include <string_view>
 
-#include <xloom/detail/check/scatter_nd.hpp>
+#include <xloom/detail/check/indices.hpp>
+#include <xloom/detail/check/overlap.hpp>
 #include <xloom/detail/core/bounds.hpp>
 #include <xloom/detail/core/compiler.hpp>
 
@@ -48,7 +49,7 @@ XLOOM_NOINLINE constexpr indexed_shape check_gather_nd(std::string_view op, shap
         fail<shape_error>(op,
             ": indices' last axis must be no longer than data's rank less batch_dims, but indices is ",
             indices, ", data is ", data, " and batch_dims is ", b, ".",
-            indices.size() == 1 ? describe_one_tuple(indices) : std::string(" Index fewer axes."));
+            describe_one_tuple(indices, " Index fewer axes."));
     shape const front = drop_axis(indices, indices.size() - 1);
     check_rank(op, "the output", front.size() + data.size() - b - k);
     shape const dims = joined(front, data, b + k);

@@ -1,10 +1,10 @@
 #pragma once
-// The rules and forms of indices, which all operators on indexed slices have, and the shape requirements of
-// ScatterND.
+// Shape requirements of ScatterND, and the options that all scatters have.
 
 #include <cstdint>
 #include <string_view>
 
+#include <xloom/detail/check/indices.hpp>
 #include <xloom/detail/check/overlap.hpp>
 #include <xloom/detail/core/bounds.hpp>
 #include <xloom/detail/core/compiler.hpp>
@@ -52,46 +52,6 @@ constexpr scatter_rules rules_of(Options const& options, reduction kind = reduct
     return rules;
 }
 
-/// The form of indices.
-enum class index_form : unsigned char {
-    tuples, ///< of ScatterND and GatherND: along the last axis, behind batch axes, which data shares
-    items,  ///< of ScatterElements and GatherElements: one for each item; the other axes keep their positions
-    slices  ///< of NumPy's take and ufunc.at: one for each slice, along one axis
-};
-
-/// The axes of data that are indexed, and the shape of the values: of the updates or the output.
-struct indexed_shape {
-    index_form form;
-    std::size_t first; ///< the indexed axes are first .. last - 1
-    std::size_t last;
-    shape values;
-};
-
-constexpr void check_not_scalar(std::string_view op, std::string_view operand, shape const& dims)
-{
-    if (dims.empty())
-        fail<shape_error>(op, ": data and indices must have at least one axis, but ", operand,
-            " has the shape ", dims, ". Give it an axis of length 1.");
-}
-
-/// Returns `front` followed by the dimensions of `dims` from axis `first` on.
-constexpr shape joined(shape const& front, shape const& dims, std::size_t first)
-{
-    shape all = front;
-    for (std::size_t axis = first; axis < dims.size(); ++axis)
-        all.push_back(dims[axis]);
-    return all;
-}
-
-/// Returns the remedy if indices [n], which is one n-tuple, was meant as n indices; empty for other ranks.
-inline std::string describe_one_tuple(shape const& indices)
-{
-    return indices.size() == 1 ? concat(" indices ", indices, " is one tuple of ", indices[0],
-                                     "; pass xt::view(indices, xt::all(), xt::newaxis()) if it names ",
-                                     indices[0], " slices.")
-                               : std::string();
-}
-
 /// Returns the shape of updates, indices.shape[:-1] ++ data.shape[k:]: the k = indices.shape[-1] leading axes
 /// of data are indexed.
 ///
@@ -103,22 +63,10 @@ constexpr shape shape_of_updates(std::string_view op, shape const& data, shape c
     std::size_t const k = indices.back();
     if (k > data.size())
         fail<shape_error>(op, ": indices' last axis must be no longer than data's rank, but indices is ",
-            indices, " and data is ", data, ".",
-            indices.size() == 1 ? describe_one_tuple(indices) : std::string(" Index fewer axes."));
+            indices, " and data is ", data, ".", describe_one_tuple(indices, " Index fewer axes."));
     shape const front = drop_axis(indices, indices.size() - 1);
     check_rank(op, "updates", front.size() + data.size() - k);
     return joined(front, data, k);
-}
-
-/// True if NumPy broadcasts `from` to `to`.
-constexpr bool can_broadcast(shape const& from, shape const& to)
-{
-    if (from.size() > to.size())
-        return false;
-    for (std::size_t axis = 1; axis <= from.size(); ++axis)
-        if (from[from.size() - axis] != 1 && from[from.size() - axis] != to[to.size() - axis])
-            return false;
-    return true;
 }
 
 /// Requires that the sizes of data and of updates, as broadcast, do not overflow.
@@ -129,29 +77,6 @@ constexpr void check_scattered_sizes(indexed_names const& op, shape const& data,
     if (!has_strides(data) || !has_strides(updates))
         fail<shape_error>(op, ": the size of a tensor must fit in memory, its strides too, but ", op.data,
             " is ", data, " and ", op.updates, " is ", updates, ". Reduce a dimension.");
-}
-
-/// Requires a rule that is an enumerator.
-///
-/// Errors    option_error.
-constexpr void check_bounds(std::string_view op, bounds rule)
-{
-    if (rule > bounds::clip)
-        fail<option_error>(op, ": options.bounds must be check, assume, drop or clip, but it is number ",
-            static_cast<int>(rule), ". Choose one.");
-}
-
-/// Requires a rule that is an enumerator, and that duplicates::first goes with updates that replace values.
-///
-/// Errors    option_error.
-constexpr void check_duplicates(std::string_view op, duplicates rule, reduction kind)
-{
-    if (rule > duplicates::error)
-        fail<option_error>(op, ": options.duplicates must be last, first or error, but it is number ",
-            static_cast<int>(rule), ". Choose one.");
-    if (rule == duplicates::first && kind != reduction::none)
-        fail<option_error>(op, ": duplicates::first requires reduction::none, but reduction is ",
-            name_of(kind), ". Choose duplicates::last, with which every update counts.");
 }
 
 /// Checks the shapes and options of ScatterND. The values have the shape of updates, or the one to which

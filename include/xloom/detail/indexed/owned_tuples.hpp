@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include <xloom/detail/check/scatter_nd.hpp>
+#include <xloom/detail/check/indices.hpp>
 #include <xloom/detail/core/aligned_vector.hpp>
 #include <xloom/detail/core/distributed_axis.hpp>
 #include <xloom/detail/core/tuning.hpp>

@@ -4,6 +4,7 @@
 #include <string_view>
 #include <type_traits>
 
+#include <xloom/detail/check/indices.hpp>
 #include <xloom/detail/check/scatter_nd.hpp>
 #include <xloom/detail/core/cast.hpp>
 #include <xloom/detail/kernel/with_reduction.hpp>

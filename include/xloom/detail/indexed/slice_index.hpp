@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include <xloom/detail/check/indices.hpp>
 #include <xloom/detail/check/overlap.hpp>
 #include <xloom/detail/check/scatter_nd.hpp>
 #include <xloom/detail/core/bounds.hpp>
