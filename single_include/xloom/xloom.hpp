@@ -14256,6 +14256,9 @@ void scan_lanes_into(Body&& body, States&& states, Inputs const& scan_inputs,
 // ==== xloom/detail/tensor/row_split_list.hpp ====
 // The row_splits of a call: rows that are divided into segments, checked.
 
+// ==== xloom/detail/check/row_splits.hpp ====
+// Requirements of row_splits and segment_ids, and of the operands and results of segments.
+
 // ==== xloom/detail/check/prefix.hpp ====
 // Shape requirements of parallel scans and linear recurrences: operands and results of one shape, which has
 // the scanned axis.
@@ -14382,6 +14385,10 @@ inline void check_segment_results(
             fail<shape_error>(op, ": there is one result for each segment, so ", result.name(),
                 " must have the shape ", expected, ", but it is ", result.dims(), ". Resize it.");
 }
+
+} // namespace xloom::inline XLOOM_ABI::detail
+
+namespace xloom::inline XLOOM_ABI::detail {
 
 /// True for a tensor, or a lazy expression, that may hold row_splits: integers of rank 1.
 template <class Splits>

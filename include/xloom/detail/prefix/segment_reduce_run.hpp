@@ -7,6 +7,7 @@
 #include <type_traits>
 #include <utility>
 
+#include <xloom/detail/check/row_splits.hpp>
 #include <xloom/detail/core/ceil.hpp>
 #include <xloom/detail/core/policy.hpp>
 #include <xloom/detail/kernel/lane_scan.hpp>

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <tuple>
 
+#include <xloom/detail/check/row_splits.hpp>
 #include <xloom/detail/core/policy.hpp>
 #include <xloom/detail/prefix/scan_run.hpp>
 #include <xloom/detail/tensor/row_split_list.hpp>

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <tuple>
 
+#include <xloom/detail/check/row_splits.hpp>
 #include <xloom/detail/core/aligned_vector.hpp>
 #include <xloom/detail/core/cast.hpp>
 #include <xloom/detail/kernel/activations.hpp>
