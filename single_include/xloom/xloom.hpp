@@ -25412,6 +25412,21 @@ constexpr void check_duplicates(std::string_view op, duplicates rule, reduction 
             name_of(kind), ". Choose duplicates::last, with which every update counts.");
 }
 
+/// Checks the shape and the memory of a gather's output, which must have the shape `gathered`; `shape_rule`
+/// says in the error text where it comes from.
+///
+/// Errors    shape_error: output does not have the gathered shape.  overlap_error: it shares memory with data
+///           or indices, or two of its items do with each other.
+XLOOM_NOINLINE constexpr void check_gathered_output(std::string_view op, std::string_view shape_rule,
+    memory_block const& output, shape const& gathered, memory_block const& data, memory_block const& indices)
+{
+    if (output.layout.dims != gathered)
+        fail<shape_error>(op, ": output must have the shape ", shape_rule, " ", gathered, ", but it is ",
+            output.layout.dims, ". Give it that shape.");
+    check_written(op, std::array{operand_memory("output", output)},
+        std::array<operand_memory, 2>{{{"data", data}, {"indices", indices}}});
+}
+
 } // namespace xloom::inline XLOOM_ABI::detail
 
 namespace xloom::inline XLOOM_ABI {
@@ -25425,6 +25440,9 @@ struct gather_nd_options {
 } // namespace xloom::inline XLOOM_ABI
 
 namespace xloom::inline XLOOM_ABI::detail {
+
+/// The shape of GatherND's output, in error texts.
+inline constexpr std::string_view gather_nd_shape_rule = "indices.shape[:-1] ++ data.shape[b + k:] =";
 
 /// Checks the operands of GatherND, whose output has the shape indices.shape[:-1] ++ data.shape[b + k:],
 /// with k = indices.shape[-1] and b = batch_dims.
@@ -25460,21 +25478,6 @@ XLOOM_NOINLINE constexpr indexed_shape check_gather_nd(std::string_view op, shap
     shape const dims = joined(front, data, b + k);
     check_result_size(op, "the output", dims, item_bytes, "Gather fewer slices.");
     return {index_form::tuples, b, b + k, dims};
-}
-
-/// Checks the shape and the memory of GatherND's output.
-///
-/// Errors    shape_error: output does not have the gathered shape.  overlap_error: it shares memory with data
-///           or indices, or two of its items do with each other.
-XLOOM_NOINLINE constexpr void check_gather_output(std::string_view op, memory_block const& output,
-    shape const& gathered, memory_block const& data, memory_block const& indices)
-{
-    if (output.layout.dims != gathered)
-        fail<shape_error>(op,
-            ": output must have the shape indices.shape[:-1] ++ data.shape[b + k:] = ", gathered,
-            ", but it is ", output.layout.dims, ". Give it that shape.");
-    check_written(op, std::array{operand_memory("output", output)},
-        std::array<operand_memory, 2>{{{"data", data}, {"indices", indices}}});
 }
 
 } // namespace xloom::inline XLOOM_ABI::detail
@@ -37028,12 +37031,11 @@ auto gather(std::string_view op, Data const& data, Indices const& indices, Optio
         op, index, indexed.values, [&](auto* items) { detail::gather_slices(index, from, items, policy); });
 }
 
-/// Gathers into the caller's output. CheckOutput(op, memory of output, its shape, memory of data and of
-/// indices) requires that output has that shape and shares no memory.
-template <auto CheckShapes, auto CheckOutput, class Data, class Indices, class Output, class Options,
-    class Policy>
-void gather_into(std::string_view op, Data const& data, Indices const& indices, Output& output,
-    Options const& options, Policy const& policy)
+/// Gathers into the caller's output. An error text about its shape begins with `shape_rule`, as
+/// check_gathered_output's.
+template <auto CheckShapes, class Data, class Indices, class Output, class Options, class Policy>
+void gather_into(std::string_view op, std::string_view shape_rule, Data const& data, Indices const& indices,
+    Output& output, Options const& options, Policy const& policy)
 {
     auto const [source, index_tensor] = detail::evaluated_inputs(std::tie(data, indices));
     check_rank(op, "data", detail::rank_of(source));
@@ -37043,8 +37045,8 @@ void gather_into(std::string_view op, Data const& data, Indices const& indices, 
         CheckShapes(op, from.layout.dims, detail::shape_of(index_tensor), options, sizeof(item_t<Data>));
     slice_index const index(op, from.layout.dims, index_tensor, indexed, options.bounds);
     check_rank(op, "output", detail::rank_of(output));
-    CheckOutput(op, detail::memory_of(output), indexed.values, detail::memory_of(source),
-        detail::memory_of(index_tensor));
+    check_gathered_output(op, shape_rule, detail::memory_of(output), indexed.values,
+        detail::memory_of(source), detail::memory_of(index_tensor));
     detail::gather_to(index, output, [&](auto* items) { detail::gather_slices(index, from, items, policy); });
 }
 
@@ -39231,20 +39233,6 @@ XLOOM_NOINLINE constexpr indexed_shape check_gather_elements(std::string_view op
     return {index_form::items, axis, axis + 1, indices};
 }
 
-/// Checks the shape and the memory of GatherElements' output.
-///
-/// Errors    shape_error: output does not have the shape of indices. overlap_error: it shares memory
-///           with data or indices, or two of its items do with each other.
-XLOOM_NOINLINE constexpr void check_gather_elements_output(std::string_view op, memory_block const& output,
-    shape const& gathered, memory_block const& data, memory_block const& indices)
-{
-    if (output.layout.dims != gathered)
-        fail<shape_error>(op, ": output must have the shape of indices ", gathered, ", but it is ",
-            output.layout.dims, ". Give it that shape.");
-    check_written(op, std::array{operand_memory("output", output)},
-        std::array<operand_memory, 2>{{{"data", data}, {"indices", indices}}});
-}
-
 /// Checks the operands of ScatterElements. Updates have the shape of indices, unless they are broadcast.
 ///
 /// Errors    of check_elements; shape_error: another shape of updates, or one that cannot be broadcast; a
@@ -40202,9 +40190,9 @@ void gather_elements_into(
     if constexpr (detail::satisfied<detail::options_and_policy<gather_elements_options, Options, Env...>,
                       detail::readable<Data>, detail::integer_indices<Indices>,
                       detail::written_tensor<Output>, detail::output_of_items<Data, Output>>())
-        detail::gather_into<detail::check_gather_elements, detail::check_gather_elements_output>(
-            "xloom::gather_elements_into", data, indices, output,
-            detail::options_of<gather_elements_options>(options), detail::policy_of(options, env...));
+        detail::gather_into<detail::check_gather_elements>("xloom::gather_elements_into", "of indices", data,
+            indices, output, detail::options_of<gather_elements_options>(options),
+            detail::policy_of(options, env...));
 }
 
 } // namespace xloom::inline XLOOM_ABI
@@ -40284,7 +40272,7 @@ void gather_nd_into(
     if constexpr (detail::satisfied<detail::options_and_policy<gather_nd_options, Options, Env...>,
                       detail::readable<Data>, detail::integer_indices<Indices>,
                       detail::written_tensor<Output>, detail::output_of_items<Data, Output>>())
-        detail::gather_into<detail::check_gather_nd, detail::check_gather_output>("xloom::gather_nd_into",
+        detail::gather_into<detail::check_gather_nd>("xloom::gather_nd_into", detail::gather_nd_shape_rule,
             data, indices, output, detail::options_of<gather_nd_options>(options),
             detail::policy_of(options, env...));
 }
@@ -46742,7 +46730,7 @@ void gather_alone(std::string_view op, Data const& data, Indices const& indices,
     check_rank(op, "indices", detail::rank_of(indices));
     check_no_batch(op, options);
     detail::check_divided_data(op, detail::shape_of(data), detail::shape_of(indices), part);
-    detail::gather_into<check_gather_nd, check_gather_output>(op, data, indices, output, options, policy);
+    detail::gather_into<check_gather_nd>(op, gather_nd_shape_rule, data, indices, output, options, policy);
 }
 
 /// The operands of one rank, checked.
@@ -46794,7 +46782,8 @@ private:
         shape const index_shape = detail::shape_of(index_tensor());
         divided_data const whole = detail::check_divided_data(op, from.layout.dims, index_shape, part);
         shape const gathered = check_gather_nd(op, whole.whole, index_shape, options, sizeof(T)).values;
-        check_gather_output(op, detail::memory_of(output), gathered, from, detail::memory_of(index_tensor()));
+        check_gathered_output(op, gather_nd_shape_rule, detail::memory_of(output), gathered, from,
+            detail::memory_of(index_tensor()));
         return whole;
     }
 };

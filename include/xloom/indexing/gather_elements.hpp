@@ -55,9 +55,9 @@ void gather_elements_into(
     if constexpr (detail::satisfied<detail::options_and_policy<gather_elements_options, Options, Env...>,
                       detail::readable<Data>, detail::integer_indices<Indices>,
                       detail::written_tensor<Output>, detail::output_of_items<Data, Output>>())
-        detail::gather_into<detail::check_gather_elements, detail::check_gather_elements_output>(
-            "xloom::gather_elements_into", data, indices, output,
-            detail::options_of<gather_elements_options>(options), detail::policy_of(options, env...));
+        detail::gather_into<detail::check_gather_elements>("xloom::gather_elements_into", "of indices", data,
+            indices, output, detail::options_of<gather_elements_options>(options),
+            detail::policy_of(options, env...));
 }
 
 } // namespace xloom::inline XLOOM_ABI

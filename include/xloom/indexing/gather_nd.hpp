@@ -77,7 +77,7 @@ void gather_nd_into(
     if constexpr (detail::satisfied<detail::options_and_policy<gather_nd_options, Options, Env...>,
                       detail::readable<Data>, detail::integer_indices<Indices>,
                       detail::written_tensor<Output>, detail::output_of_items<Data, Output>>())
-        detail::gather_into<detail::check_gather_nd, detail::check_gather_output>("xloom::gather_nd_into",
+        detail::gather_into<detail::check_gather_nd>("xloom::gather_nd_into", detail::gather_nd_shape_rule,
             data, indices, output, detail::options_of<gather_nd_options>(options),
             detail::policy_of(options, env...));
 }

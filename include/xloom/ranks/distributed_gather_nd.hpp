@@ -37,7 +37,7 @@ void gather_alone(std::string_view op, Data const& data, Indices const& indices,
     check_rank(op, "indices", detail::rank_of(indices));
     check_no_batch(op, options);
     detail::check_divided_data(op, detail::shape_of(data), detail::shape_of(indices), part);
-    detail::gather_into<check_gather_nd, check_gather_output>(op, data, indices, output, options, policy);
+    detail::gather_into<check_gather_nd>(op, gather_nd_shape_rule, data, indices, output, options, policy);
 }
 
 /// The operands of one rank, checked.
@@ -89,7 +89,8 @@ private:
         shape const index_shape = detail::shape_of(index_tensor());
         divided_data const whole = detail::check_divided_data(op, from.layout.dims, index_shape, part);
         shape const gathered = check_gather_nd(op, whole.whole, index_shape, options, sizeof(T)).values;
-        check_gather_output(op, detail::memory_of(output), gathered, from, detail::memory_of(index_tensor()));
+        check_gathered_output(op, gather_nd_shape_rule, detail::memory_of(output), gathered, from,
+            detail::memory_of(index_tensor()));
         return whole;
     }
 };

@@ -67,14 +67,19 @@ constexpr memory_block block(std::uintptr_t address, shape const& dims, strides 
 
 constexpr memory_block const output = block(1000, {4, 4}, {4, 1}), elsewhere = block(2000, {9}, {1});
 
+constexpr void check_output(
+    memory_block const& to, shape const& dims, memory_block const& data, memory_block const& indices)
+{
+    check_gathered_output("xloom::gather_nd_into", gather_nd_shape_rule, to, dims, data, indices);
+}
+
 constexpr bool operands_apart()
 {
-    check_gather_output("xloom::gather_nd_into", output, {4, 4}, elsewhere, elsewhere);
-    check_gather_output("xloom::gather_nd_into", output, {4, 4}, block(1064, {2}, {1}), block(996, {1}, {1}));
-    check_gather_output(
-        "xloom::gather_nd_into", block(1000, {4, 2}, {4, 2}), {4, 2}, block(1004, {4, 2}, {4, 2}), elsewhere);
-    check_gather_output("xloom::gather_nd_into", block(1000, {0, 4}, {0, 0}), {0, 4}, output, output);
-    check_gather_output("xloom::gather_nd_into", block(1000, {}, {}), {}, elsewhere, elsewhere);
+    check_output(output, {4, 4}, elsewhere, elsewhere);
+    check_output(output, {4, 4}, block(1064, {2}, {1}), block(996, {1}, {1}));
+    check_output(block(1000, {4, 2}, {4, 2}), {4, 2}, block(1004, {4, 2}, {4, 2}), elsewhere);
+    check_output(block(1000, {0, 4}, {0, 0}), {0, 4}, output, output);
+    check_output(block(1000, {}, {}), {}, elsewhere, elsewhere);
     return true;
 }
 
@@ -197,31 +202,30 @@ TEST_CASE("check_gather_nd refuses an output that memory cannot hold, or whose s
         shape_error);
 }
 
-TEST_CASE("check_gather_output accepts disjoint operands")
+TEST_CASE("check_gathered_output accepts disjoint operands")
 {
     static_assert(operands_apart());
     CHECK(operands_apart());
 }
 
-TEST_CASE("check_gather_output requires the gathered shape")
+TEST_CASE("check_gathered_output requires the gathered shape")
 {
-    CHECK_THROWS_WITH_AS(check_gather_output("xloom::gather_nd_into", output, {4, 5}, elsewhere, elsewhere),
+    CHECK_THROWS_WITH_AS(check_output(output, {4, 5}, elsewhere, elsewhere),
         "xloom::gather_nd_into: output must have the shape indices.shape[:-1] ++ data.shape[b + k:] = [4, "
         "5], but it is [4, 4]. Give it "
         "that shape.",
         shape_error);
-    CHECK_THROWS_WITH_AS(check_gather_output("xloom::gather_nd_into", output, {}, elsewhere, elsewhere),
+    CHECK_THROWS_WITH_AS(check_output(output, {}, elsewhere, elsewhere),
         "xloom::gather_nd_into: output must have the shape indices.shape[:-1] ++ data.shape[b + k:] = [], "
         "but it is [4, 4]. Give it that "
         "shape.",
         shape_error);
 }
 
-TEST_CASE("check_gather_output names what shares memory with output")
+TEST_CASE("check_gathered_output names what shares memory with output")
 {
     auto const refuse = [](memory_block const& data, memory_block const& indices, char const* text) {
-        CHECK_THROWS_WITH_AS(
-            check_gather_output("xloom::gather_nd_into", output, {4, 4}, data, indices), text, overlap_error);
+        CHECK_THROWS_WITH_AS(check_output(output, {4, 4}, data, indices), text, overlap_error);
     };
     refuse(block(1060, {2}, {1}), elsewhere,
         "xloom::gather_nd_into: an operand that is written must have memory of its own, but output "
@@ -234,10 +238,9 @@ TEST_CASE("check_gather_output names what shares memory with output")
         "overlaps data and output overlaps indices. Copy one of the two.");
 }
 
-TEST_CASE("check_gather_output refuses an output whose items share memory")
+TEST_CASE("check_gathered_output refuses an output whose items share memory")
 {
-    CHECK_THROWS_WITH_AS(check_gather_output("xloom::gather_nd_into", block(1000, {3, 4}, {0, 1}), {3, 4},
-                             elsewhere, elsewhere),
+    CHECK_THROWS_WITH_AS(check_output(block(1000, {3, 4}, {0, 1}), {3, 4}, elsewhere, elsewhere),
         "xloom::gather_nd_into: every item of output must have memory of its own, but output has the shape "
         "[3, 4] and the strides [0, 1]. "
         "Write to a container.",

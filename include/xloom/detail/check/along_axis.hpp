@@ -6,7 +6,6 @@
 #include <string_view>
 
 #include <xloom/detail/check/indices.hpp>
-#include <xloom/detail/check/overlap.hpp>
 #include <xloom/detail/check/scatter_nd.hpp>
 #include <xloom/detail/check/shapes.hpp>
 #include <xloom/detail/core/bounds.hpp>
@@ -64,20 +63,6 @@ XLOOM_NOINLINE constexpr indexed_shape check_gather_elements(std::string_view op
     std::size_t const axis = check_elements(op, data, indices, options.axis);
     check_result_size(op, "the output", indices, item_bytes, "Gather fewer items.");
     return {index_form::items, axis, axis + 1, indices};
-}
-
-/// Checks the shape and the memory of GatherElements' output.
-///
-/// Errors    shape_error: output does not have the shape of indices. overlap_error: it shares memory
-///           with data or indices, or two of its items do with each other.
-XLOOM_NOINLINE constexpr void check_gather_elements_output(std::string_view op, memory_block const& output,
-    shape const& gathered, memory_block const& data, memory_block const& indices)
-{
-    if (output.layout.dims != gathered)
-        fail<shape_error>(op, ": output must have the shape of indices ", gathered, ", but it is ",
-            output.layout.dims, ". Give it that shape.");
-    check_written(op, std::array{operand_memory("output", output)},
-        std::array<operand_memory, 2>{{{"data", data}, {"indices", indices}}});
 }
 
 /// Checks the operands of ScatterElements. Updates have the shape of indices, unless they are broadcast.

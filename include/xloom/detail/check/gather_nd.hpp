@@ -5,7 +5,6 @@
 #include <string_view>
 
 #include <xloom/detail/check/indices.hpp>
-#include <xloom/detail/check/overlap.hpp>
 #include <xloom/detail/core/bounds.hpp>
 #include <xloom/detail/core/compiler.hpp>
 
@@ -20,6 +19,9 @@ struct gather_nd_options {
 } // namespace xloom::inline XLOOM_ABI
 
 namespace xloom::inline XLOOM_ABI::detail {
+
+/// The shape of GatherND's output, in error texts.
+inline constexpr std::string_view gather_nd_shape_rule = "indices.shape[:-1] ++ data.shape[b + k:] =";
 
 /// Checks the operands of GatherND, whose output has the shape indices.shape[:-1] ++ data.shape[b + k:],
 /// with k = indices.shape[-1] and b = batch_dims.
@@ -55,21 +57,6 @@ XLOOM_NOINLINE constexpr indexed_shape check_gather_nd(std::string_view op, shap
     shape const dims = joined(front, data, b + k);
     check_result_size(op, "the output", dims, item_bytes, "Gather fewer slices.");
     return {index_form::tuples, b, b + k, dims};
-}
-
-/// Checks the shape and the memory of GatherND's output.
-///
-/// Errors    shape_error: output does not have the gathered shape.  overlap_error: it shares memory with data
-///           or indices, or two of its items do with each other.
-XLOOM_NOINLINE constexpr void check_gather_output(std::string_view op, memory_block const& output,
-    shape const& gathered, memory_block const& data, memory_block const& indices)
-{
-    if (output.layout.dims != gathered)
-        fail<shape_error>(op,
-            ": output must have the shape indices.shape[:-1] ++ data.shape[b + k:] = ", gathered,
-            ", but it is ", output.layout.dims, ". Give it that shape.");
-    check_written(op, std::array{operand_memory("output", output)},
-        std::array<operand_memory, 2>{{{"data", data}, {"indices", indices}}});
 }
 
 } // namespace xloom::inline XLOOM_ABI::detail

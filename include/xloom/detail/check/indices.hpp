@@ -1,11 +1,14 @@
 #pragma once
 // The forms of indices, and the requirements that all operators on indexed slices share.
 
+#include <array>
 #include <cstddef>
 #include <string>
 #include <string_view>
 
+#include <xloom/detail/check/overlap.hpp>
 #include <xloom/detail/core/bounds.hpp>
+#include <xloom/detail/core/compiler.hpp>
 #include <xloom/detail/core/error.hpp>
 #include <xloom/detail/core/reduction.hpp>
 #include <xloom/detail/core/shape.hpp>
@@ -85,6 +88,21 @@ constexpr void check_duplicates(std::string_view op, duplicates rule, reduction 
     if (rule == duplicates::first && kind != reduction::none)
         fail<option_error>(op, ": duplicates::first requires reduction::none, but reduction is ",
             name_of(kind), ". Choose duplicates::last, with which every update counts.");
+}
+
+/// Checks the shape and the memory of a gather's output, which must have the shape `gathered`; `shape_rule`
+/// says in the error text where it comes from.
+///
+/// Errors    shape_error: output does not have the gathered shape.  overlap_error: it shares memory with data
+///           or indices, or two of its items do with each other.
+XLOOM_NOINLINE constexpr void check_gathered_output(std::string_view op, std::string_view shape_rule,
+    memory_block const& output, shape const& gathered, memory_block const& data, memory_block const& indices)
+{
+    if (output.layout.dims != gathered)
+        fail<shape_error>(op, ": output must have the shape ", shape_rule, " ", gathered, ", but it is ",
+            output.layout.dims, ". Give it that shape.");
+    check_written(op, std::array{operand_memory("output", output)},
+        std::array<operand_memory, 2>{{{"data", data}, {"indices", indices}}});
 }
 
 } // namespace xloom::inline XLOOM_ABI::detail

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <tuple>
 
+#include <xloom/detail/check/indices.hpp>
 #include <xloom/detail/core/policy.hpp>
 #include <xloom/detail/indexed/slice_index.hpp>
 #include <xloom/detail/kernel/gather_nd.hpp>
@@ -135,12 +136,11 @@ auto gather(std::string_view op, Data const& data, Indices const& indices, Optio
         op, index, indexed.values, [&](auto* items) { detail::gather_slices(index, from, items, policy); });
 }
 
-/// Gathers into the caller's output. CheckOutput(op, memory of output, its shape, memory of data and of
-/// indices) requires that output has that shape and shares no memory.
-template <auto CheckShapes, auto CheckOutput, class Data, class Indices, class Output, class Options,
-    class Policy>
-void gather_into(std::string_view op, Data const& data, Indices const& indices, Output& output,
-    Options const& options, Policy const& policy)
+/// Gathers into the caller's output. An error text about its shape begins with `shape_rule`, as
+/// check_gathered_output's.
+template <auto CheckShapes, class Data, class Indices, class Output, class Options, class Policy>
+void gather_into(std::string_view op, std::string_view shape_rule, Data const& data, Indices const& indices,
+    Output& output, Options const& options, Policy const& policy)
 {
     auto const [source, index_tensor] = detail::evaluated_inputs(std::tie(data, indices));
     check_rank(op, "data", detail::rank_of(source));
@@ -150,8 +150,8 @@ void gather_into(std::string_view op, Data const& data, Indices const& indices, 
         CheckShapes(op, from.layout.dims, detail::shape_of(index_tensor), options, sizeof(item_t<Data>));
     slice_index const index(op, from.layout.dims, index_tensor, indexed, options.bounds);
     check_rank(op, "output", detail::rank_of(output));
-    CheckOutput(op, detail::memory_of(output), indexed.values, detail::memory_of(source),
-        detail::memory_of(index_tensor));
+    check_gathered_output(op, shape_rule, detail::memory_of(output), indexed.values,
+        detail::memory_of(source), detail::memory_of(index_tensor));
     detail::gather_to(index, output, [&](auto* items) { detail::gather_slices(index, from, items, policy); });
 }
 
