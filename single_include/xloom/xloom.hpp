@@ -19566,6 +19566,77 @@ stored_matrix<float> pack_matrix(matrix_parts<Item> const& from, weight_storage 
 
 } // namespace xloom::inline XLOOM_ABI::kernel
 
+// ==== xloom/detail/tensor/strided_items.hpp ====
+// A tensor that refers to the items of another one in a layout of its own.
+
+namespace xloom::inline XLOOM_ABI {
+
+namespace detail {
+
+/// A non-owning tensor of any strides, 0 included. T is const for inputs.
+template <class T>
+struct strided_items {
+    T* first;
+    strided_layout layout;
+};
+
+} // namespace detail
+
+/// Items of any layout are a tensor.
+template <class T>
+struct enable_tensor<detail::strided_items<T>> {
+    using value_type = std::remove_const_t<T>;
+    static constexpr std::size_t rank = dynamic_rank;
+
+    static T* data(detail::strided_items<T> const& items) { return items.first; }
+    static auto const& shape(detail::strided_items<T> const& items) { return items.layout.dims; }
+    static auto const& strides(detail::strided_items<T> const& items) { return items.layout.strides; }
+};
+
+namespace detail {
+
+/// Returns a tensor's items with their layout; Item is const for a tensor that is read.
+template <class Item, class X>
+strided_items<Item> items_in(X& operand)
+{
+    return {enable_tensor<bare<X>>::data(operand), detail::layout_of(operand)};
+}
+
+/// Returns a pointer to the first item of a tensor or of a scalar.
+template <class X>
+auto* first_of_items(X& operand)
+{
+    if constexpr (tensor<X>)
+        return enable_tensor<bare<X>>::data(operand);
+    else
+        return std::addressof(operand);
+}
+
+/// Returns the layout of a tensor; that of a scalar has no axes.
+template <class X>
+strided_layout layout_of_operand([[maybe_unused]] X const& operand)
+{
+    if constexpr (tensor<X>)
+        return detail::layout_of(operand);
+    else
+        return {};
+}
+
+/// True if an operand is a tensor of exactly these dimensions in row-major order, so that it need not be
+/// broadcast.
+template <class X>
+bool is_row_major_of([[maybe_unused]] X const& operand, [[maybe_unused]] shape const& dims)
+{
+    if constexpr (tensor<X>)
+        return detail::rank_of(operand) == dims.size() && detail::shape_of(operand) == dims &&
+               is_row_major(detail::layout_of(operand));
+    else
+        return false;
+}
+
+} // namespace detail
+} // namespace xloom::inline XLOOM_ABI
+
 namespace xloom::inline XLOOM_ABI::detail {
 
 /// The parameters of each direction, with the numbers that they point to, which all copies share. A move is a
@@ -19625,16 +19696,6 @@ private:
     std::shared_ptr<aligned_vector<T>> numbers_{};
 };
 
-/// Calls f with each item of a tensor, whose axes from `axis` on begin at `first`.
-template <class Item, class F>
-void for_each_item(tensor_ref<Item const> const& from, std::size_t axis, Item const* first, F const& f)
-{
-    if (axis == from.shape().size())
-        return f(*first);
-    for (std::size_t i = 0; i < from.shape()[axis]; ++i)
-        for_each_item(from, axis + 1, first + static_cast<std::ptrdiff_t>(i) * from.stride(axis), f);
-}
-
 /// True if a storage has weights as integers of 8 bits.
 constexpr bool is_8_bits(weight_storage storage) noexcept
 {
@@ -19677,7 +19738,8 @@ void check_stored(std::string_view op, weight_storage storage, std::string_view 
 {
     if (is_exact(storage) || !matrix.is_given() || element_count(matrix.shape()) == 0)
         return;
-    for_each_item<Item>(matrix, 0, matrix.data(), [&](Item const& item) {
+    strided_items<Item const> const items{matrix.data(), matrix.block().layout};
+    detail::for_each_item(items, [&](Item const& item) {
         if (auto const weight = static_cast<float>(item); !is_stored_as(storage, weight))
             fail<option_error>(op, ": storage ", name_of(storage), " requires ",
                 storage == weight_storage::float16 ? "weights whose magnitude rounds to at most 65504"
@@ -26139,77 +26201,6 @@ struct scatter_types {
 
 // ==== xloom/detail/indexed/indexed_operands.hpp ====
 // The operands of gathers and scatters as items with a layout, or contiguous in row-major order.
-
-// ==== xloom/detail/tensor/strided_items.hpp ====
-// A tensor that refers to the items of another one in a layout of its own.
-
-namespace xloom::inline XLOOM_ABI {
-
-namespace detail {
-
-/// A non-owning tensor of any strides, 0 included. T is const for inputs.
-template <class T>
-struct strided_items {
-    T* first;
-    strided_layout layout;
-};
-
-} // namespace detail
-
-/// Items of any layout are a tensor.
-template <class T>
-struct enable_tensor<detail::strided_items<T>> {
-    using value_type = std::remove_const_t<T>;
-    static constexpr std::size_t rank = dynamic_rank;
-
-    static T* data(detail::strided_items<T> const& items) { return items.first; }
-    static auto const& shape(detail::strided_items<T> const& items) { return items.layout.dims; }
-    static auto const& strides(detail::strided_items<T> const& items) { return items.layout.strides; }
-};
-
-namespace detail {
-
-/// Returns a tensor's items with their layout; Item is const for a tensor that is read.
-template <class Item, class X>
-strided_items<Item> items_in(X& operand)
-{
-    return {enable_tensor<bare<X>>::data(operand), detail::layout_of(operand)};
-}
-
-/// Returns a pointer to the first item of a tensor or of a scalar.
-template <class X>
-auto* first_of_items(X& operand)
-{
-    if constexpr (tensor<X>)
-        return enable_tensor<bare<X>>::data(operand);
-    else
-        return std::addressof(operand);
-}
-
-/// Returns the layout of a tensor; that of a scalar has no axes.
-template <class X>
-strided_layout layout_of_operand([[maybe_unused]] X const& operand)
-{
-    if constexpr (tensor<X>)
-        return detail::layout_of(operand);
-    else
-        return {};
-}
-
-/// True if an operand is a tensor of exactly these dimensions in row-major order, so that it need not be
-/// broadcast.
-template <class X>
-bool is_row_major_of([[maybe_unused]] X const& operand, [[maybe_unused]] shape const& dims)
-{
-    if constexpr (tensor<X>)
-        return detail::rank_of(operand) == dims.size() && detail::shape_of(operand) == dims &&
-               is_row_major(detail::layout_of(operand));
-    else
-        return false;
-}
-
-} // namespace detail
-} // namespace xloom::inline XLOOM_ABI
 
 namespace xloom::inline XLOOM_ABI::detail {
 

@@ -19,6 +19,7 @@
 #include <xloom/detail/core/weight_storage.hpp>
 #include <xloom/detail/kernel/arena.hpp>
 #include <xloom/detail/kernel/pack_matrix.hpp>
+#include <xloom/detail/tensor/strided_items.hpp>
 #include <xloom/detail/tensor/tensor_ref.hpp>
 
 namespace xloom::inline XLOOM_ABI::detail {
@@ -80,16 +81,6 @@ private:
     std::shared_ptr<aligned_vector<T>> numbers_{};
 };
 
-/// Calls f with each item of a tensor, whose axes from `axis` on begin at `first`.
-template <class Item, class F>
-void for_each_item(tensor_ref<Item const> const& from, std::size_t axis, Item const* first, F const& f)
-{
-    if (axis == from.shape().size())
-        return f(*first);
-    for (std::size_t i = 0; i < from.shape()[axis]; ++i)
-        for_each_item(from, axis + 1, first + static_cast<std::ptrdiff_t>(i) * from.stride(axis), f);
-}
-
 /// True if a storage has weights as integers of 8 bits.
 constexpr bool is_8_bits(weight_storage storage) noexcept
 {
@@ -132,7 +123,8 @@ void check_stored(std::string_view op, weight_storage storage, std::string_view 
 {
     if (is_exact(storage) || !matrix.is_given() || element_count(matrix.shape()) == 0)
         return;
-    for_each_item<Item>(matrix, 0, matrix.data(), [&](Item const& item) {
+    strided_items<Item const> const items{matrix.data(), matrix.block().layout};
+    detail::for_each_item(items, [&](Item const& item) {
         if (auto const weight = static_cast<float>(item); !is_stored_as(storage, weight))
             fail<option_error>(op, ": storage ", name_of(storage), " requires ",
                 storage == weight_storage::float16 ? "weights whose magnitude rounds to at most 65504"
