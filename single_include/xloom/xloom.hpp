@@ -39706,6 +39706,20 @@ auto scatter(indexed_names const& op, CheckShapes const& check_shapes, Reduce& r
     }
 }
 
+/// Checks the types of a call of an operator with these options, and runs it.
+template <bool InPlace, class Options, class CheckShapes, class Reduce, class Data, class Indices,
+    class Updates, class Given, class... Env>
+auto call_scatter(std::string_view op, CheckShapes const& check_shapes, Reduce& reduce, Data&& data,
+    Indices const& indices, Updates const& updates, Given const& options, Env const&... env)
+{
+    if constexpr (satisfied<options_and_policy<Options, Given, Env...>,
+                      scatter_types<InPlace, integer_indices<Indices>, Reduce, Data, Updates>>())
+        return detail::scatter<InPlace>(op, check_shapes, reduce, std::forward<Data>(data), indices, updates,
+            detail::rules_with(reduce, options_of<Options>(options)), detail::policy_of(options, env...));
+    else
+        return detail::to_owned(data); // a value, so that one mistake gives one error
+}
+
 } // namespace xloom::inline XLOOM_ABI::detail
 
 namespace xloom::inline XLOOM_ABI {
@@ -40287,24 +40301,6 @@ struct scatter_elements_options {
     bool sorted = false;              ///< the caller guarantees that the items are in row-major order
 };
 
-namespace detail {
-
-/// Checks the types of a call and runs it.
-template <bool InPlace, class Reduce, class Data, class Indices, class Updates, class Options, class... Env>
-auto scatter_elements(std::string_view op, Reduce& reduce, Data&& data, Indices const& indices,
-    Updates const& updates, Options const& options, Env const&... env)
-{
-    if constexpr (satisfied<options_and_policy<scatter_elements_options, Options, Env...>,
-                      scatter_types<InPlace, integer_indices<Indices>, Reduce, Data, Updates>>())
-        return detail::scatter<InPlace>(op, check_scatter_elements, reduce, std::forward<Data>(data), indices,
-            updates, detail::rules_with(reduce, options_of<scatter_elements_options>(options)),
-            detail::policy_of(options, env...));
-    else
-        return detail::to_owned(data); // a value, so that one mistake gives one error
-}
-
-} // namespace detail
-
 /// Copies data and writes updates to, or reduces them into, the items that indices name along one axis; the
 /// other axes keep their positions. Data that is moved in is not copied.
 ///
@@ -40343,8 +40339,9 @@ template <class Data, class Indices, class Updates, class Options = scatter_elem
 auto scatter_elements(
     Data&& data, Indices const& indices, Updates const& updates, Options&& options = {}, Env&&... env)
 {
-    return detail::scatter_elements<false>(
-        "xloom::scatter_elements", reduce_none, std::forward<Data>(data), indices, updates, options, env...);
+    return detail::call_scatter<false, scatter_elements_options>("xloom::scatter_elements",
+        detail::check_scatter_elements, reduce_none, std::forward<Data>(data), indices, updates, options,
+        env...);
 }
 
 /// Runs scatter_elements with a reduction.
@@ -40354,8 +40351,8 @@ template <class Reduce, class Data, class Indices, class Updates, class Options 
 auto scatter_elements(Reduce&& reduce, Data&& data, Indices const& indices, Updates const& updates,
     Options&& options = {}, Env&&... env)
 {
-    return detail::scatter_elements<false>(
-        "xloom::scatter_elements", reduce, std::forward<Data>(data), indices, updates, options, env...);
+    return detail::call_scatter<false, scatter_elements_options>("xloom::scatter_elements",
+        detail::check_scatter_elements, reduce, std::forward<Data>(data), indices, updates, options, env...);
 }
 
 /// Runs ScatterElements in place: data is the caller's variable, or a view of one, of any layout.
@@ -40369,8 +40366,9 @@ template <class Data, class Indices, class Updates, class Options = scatter_elem
 void scatter_elements_into(
     Data&& data, Indices const& indices, Updates const& updates, Options&& options = {}, Env&&... env)
 {
-    detail::scatter_elements<true>("xloom::scatter_elements_into", reduce_none, std::forward<Data>(data),
-        indices, updates, options, env...);
+    detail::call_scatter<true, scatter_elements_options>("xloom::scatter_elements_into",
+        detail::check_scatter_elements, reduce_none, std::forward<Data>(data), indices, updates, options,
+        env...);
 }
 
 /// Runs scatter_elements_into with a reduction.
@@ -40380,8 +40378,8 @@ template <class Reduce, class Data, class Indices, class Updates, class Options 
 void scatter_elements_into(Reduce&& reduce, Data&& data, Indices const& indices, Updates const& updates,
     Options&& options = {}, Env&&... env)
 {
-    detail::scatter_elements<true>(
-        "xloom::scatter_elements_into", reduce, std::forward<Data>(data), indices, updates, options, env...);
+    detail::call_scatter<true, scatter_elements_options>("xloom::scatter_elements_into",
+        detail::check_scatter_elements, reduce, std::forward<Data>(data), indices, updates, options, env...);
 }
 
 } // namespace xloom::inline XLOOM_ABI
@@ -40390,24 +40388,6 @@ void scatter_elements_into(Reduce&& reduce, Data&& data, Indices const& indices,
 // The ScatterND operator: writes updates to, or reduces them into, the slices that indices name.
 
 namespace xloom::inline XLOOM_ABI {
-
-namespace detail {
-
-/// Checks the types of a call and runs it.
-template <bool InPlace, class Reduce, class Data, class Indices, class Updates, class Options, class... Env>
-auto scatter_nd(std::string_view op, Reduce& reduce, Data&& data, Indices const& indices,
-    Updates const& updates, Options const& options, Env const&... env)
-{
-    if constexpr (satisfied<options_and_policy<scatter_nd_options, Options, Env...>,
-                      scatter_types<InPlace, integer_indices<Indices>, Reduce, Data, Updates>>())
-        return detail::scatter<InPlace>(op, check_scatter_nd, reduce, std::forward<Data>(data), indices,
-            updates, detail::rules_with(reduce, options_of<scatter_nd_options>(options)),
-            detail::policy_of(options, env...));
-    else
-        return detail::to_owned(data); // a value, so that one mistake gives one error
-}
-
-} // namespace detail
 
 /// Copies data and writes updates to, or reduces them into, the slices that indices name. Data that is moved
 /// in is not copied: x = scatter_nd(std::move(x), indices, updates).
@@ -40467,8 +40447,8 @@ template <class Data, class Indices, class Updates, class Options = scatter_nd_o
 auto scatter_nd(
     Data&& data, Indices const& indices, Updates const& updates, Options&& options = {}, Env&&... env)
 {
-    return detail::scatter_nd<false>(
-        "xloom::scatter_nd", reduce_none, std::forward<Data>(data), indices, updates, options, env...);
+    return detail::call_scatter<false, scatter_nd_options>("xloom::scatter_nd", detail::check_scatter_nd,
+        reduce_none, std::forward<Data>(data), indices, updates, options, env...);
 }
 
 /// Runs scatter_nd with a reduction.
@@ -40478,8 +40458,8 @@ template <class Reduce, class Data, class Indices, class Updates, class Options 
 auto scatter_nd(Reduce&& reduce, Data&& data, Indices const& indices, Updates const& updates,
     Options&& options = {}, Env&&... env)
 {
-    return detail::scatter_nd<false>(
-        "xloom::scatter_nd", reduce, std::forward<Data>(data), indices, updates, options, env...);
+    return detail::call_scatter<false, scatter_nd_options>("xloom::scatter_nd", detail::check_scatter_nd,
+        reduce, std::forward<Data>(data), indices, updates, options, env...);
 }
 
 /// Runs ScatterND in place: data is the caller's variable, or a view of one, of any layout.
@@ -40497,8 +40477,8 @@ template <class Data, class Indices, class Updates, class Options = scatter_nd_o
 void scatter_nd_into(
     Data&& data, Indices const& indices, Updates const& updates, Options&& options = {}, Env&&... env)
 {
-    detail::scatter_nd<true>(
-        "xloom::scatter_nd_into", reduce_none, std::forward<Data>(data), indices, updates, options, env...);
+    detail::call_scatter<true, scatter_nd_options>("xloom::scatter_nd_into", detail::check_scatter_nd,
+        reduce_none, std::forward<Data>(data), indices, updates, options, env...);
 }
 
 /// Runs scatter_nd_into with a reduction.
@@ -40508,8 +40488,8 @@ template <class Reduce, class Data, class Indices, class Updates, class Options 
 void scatter_nd_into(Reduce&& reduce, Data&& data, Indices const& indices, Updates const& updates,
     Options&& options = {}, Env&&... env)
 {
-    detail::scatter_nd<true>(
-        "xloom::scatter_nd_into", reduce, std::forward<Data>(data), indices, updates, options, env...);
+    detail::call_scatter<true, scatter_nd_options>("xloom::scatter_nd_into", detail::check_scatter_nd, reduce,
+        std::forward<Data>(data), indices, updates, options, env...);
 }
 
 } // namespace xloom::inline XLOOM_ABI
@@ -47373,7 +47353,8 @@ void scatter_alone(std::string_view op, Reduce& reduce, Data& data, Indices cons
         check_rank(op, "data", detail::rank_of(data));
         check_rank(op, "indices", detail::rank_of(index_tensor));
         detail::check_divided_data(op, detail::shape_of(data), detail::shape_of(index_tensor), part);
-        detail::scatter_nd<true>(op, reduce, data, index_tensor, update_tensor, options, policy);
+        detail::scatter<true>(op, check_scatter_nd, reduce, data, index_tensor, update_tensor,
+            detail::rules_with(reduce, options), policy);
     });
     attempt.agree(part.ranks(), op);
 }

@@ -21,24 +21,6 @@ struct scatter_elements_options {
     bool sorted = false;              ///< the caller guarantees that the items are in row-major order
 };
 
-namespace detail {
-
-/// Checks the types of a call and runs it.
-template <bool InPlace, class Reduce, class Data, class Indices, class Updates, class Options, class... Env>
-auto scatter_elements(std::string_view op, Reduce& reduce, Data&& data, Indices const& indices,
-    Updates const& updates, Options const& options, Env const&... env)
-{
-    if constexpr (satisfied<options_and_policy<scatter_elements_options, Options, Env...>,
-                      scatter_types<InPlace, integer_indices<Indices>, Reduce, Data, Updates>>())
-        return detail::scatter<InPlace>(op, check_scatter_elements, reduce, std::forward<Data>(data), indices,
-            updates, detail::rules_with(reduce, options_of<scatter_elements_options>(options)),
-            detail::policy_of(options, env...));
-    else
-        return detail::to_owned(data); // a value, so that one mistake gives one error
-}
-
-} // namespace detail
-
 /// Copies data and writes updates to, or reduces them into, the items that indices name along one axis; the
 /// other axes keep their positions. Data that is moved in is not copied.
 ///
@@ -77,8 +59,9 @@ template <class Data, class Indices, class Updates, class Options = scatter_elem
 auto scatter_elements(
     Data&& data, Indices const& indices, Updates const& updates, Options&& options = {}, Env&&... env)
 {
-    return detail::scatter_elements<false>(
-        "xloom::scatter_elements", reduce_none, std::forward<Data>(data), indices, updates, options, env...);
+    return detail::call_scatter<false, scatter_elements_options>("xloom::scatter_elements",
+        detail::check_scatter_elements, reduce_none, std::forward<Data>(data), indices, updates, options,
+        env...);
 }
 
 /// Runs scatter_elements with a reduction.
@@ -88,8 +71,8 @@ template <class Reduce, class Data, class Indices, class Updates, class Options 
 auto scatter_elements(Reduce&& reduce, Data&& data, Indices const& indices, Updates const& updates,
     Options&& options = {}, Env&&... env)
 {
-    return detail::scatter_elements<false>(
-        "xloom::scatter_elements", reduce, std::forward<Data>(data), indices, updates, options, env...);
+    return detail::call_scatter<false, scatter_elements_options>("xloom::scatter_elements",
+        detail::check_scatter_elements, reduce, std::forward<Data>(data), indices, updates, options, env...);
 }
 
 /// Runs ScatterElements in place: data is the caller's variable, or a view of one, of any layout.
@@ -103,8 +86,9 @@ template <class Data, class Indices, class Updates, class Options = scatter_elem
 void scatter_elements_into(
     Data&& data, Indices const& indices, Updates const& updates, Options&& options = {}, Env&&... env)
 {
-    detail::scatter_elements<true>("xloom::scatter_elements_into", reduce_none, std::forward<Data>(data),
-        indices, updates, options, env...);
+    detail::call_scatter<true, scatter_elements_options>("xloom::scatter_elements_into",
+        detail::check_scatter_elements, reduce_none, std::forward<Data>(data), indices, updates, options,
+        env...);
 }
 
 /// Runs scatter_elements_into with a reduction.
@@ -114,8 +98,8 @@ template <class Reduce, class Data, class Indices, class Updates, class Options 
 void scatter_elements_into(Reduce&& reduce, Data&& data, Indices const& indices, Updates const& updates,
     Options&& options = {}, Env&&... env)
 {
-    detail::scatter_elements<true>(
-        "xloom::scatter_elements_into", reduce, std::forward<Data>(data), indices, updates, options, env...);
+    detail::call_scatter<true, scatter_elements_options>("xloom::scatter_elements_into",
+        detail::check_scatter_elements, reduce, std::forward<Data>(data), indices, updates, options, env...);
 }
 
 } // namespace xloom::inline XLOOM_ABI

@@ -3,28 +3,11 @@
 
 #include <utility>
 
+#include <xloom/detail/check/scatter_nd.hpp>
 #include <xloom/detail/indexed/requirements.hpp>
 #include <xloom/detail/indexed/scatter.hpp>
 
 namespace xloom::inline XLOOM_ABI {
-
-namespace detail {
-
-/// Checks the types of a call and runs it.
-template <bool InPlace, class Reduce, class Data, class Indices, class Updates, class Options, class... Env>
-auto scatter_nd(std::string_view op, Reduce& reduce, Data&& data, Indices const& indices,
-    Updates const& updates, Options const& options, Env const&... env)
-{
-    if constexpr (satisfied<options_and_policy<scatter_nd_options, Options, Env...>,
-                      scatter_types<InPlace, integer_indices<Indices>, Reduce, Data, Updates>>())
-        return detail::scatter<InPlace>(op, check_scatter_nd, reduce, std::forward<Data>(data), indices,
-            updates, detail::rules_with(reduce, options_of<scatter_nd_options>(options)),
-            detail::policy_of(options, env...));
-    else
-        return detail::to_owned(data); // a value, so that one mistake gives one error
-}
-
-} // namespace detail
 
 /// Copies data and writes updates to, or reduces them into, the slices that indices name. Data that is moved
 /// in is not copied: x = scatter_nd(std::move(x), indices, updates).
@@ -84,8 +67,8 @@ template <class Data, class Indices, class Updates, class Options = scatter_nd_o
 auto scatter_nd(
     Data&& data, Indices const& indices, Updates const& updates, Options&& options = {}, Env&&... env)
 {
-    return detail::scatter_nd<false>(
-        "xloom::scatter_nd", reduce_none, std::forward<Data>(data), indices, updates, options, env...);
+    return detail::call_scatter<false, scatter_nd_options>("xloom::scatter_nd", detail::check_scatter_nd,
+        reduce_none, std::forward<Data>(data), indices, updates, options, env...);
 }
 
 /// Runs scatter_nd with a reduction.
@@ -95,8 +78,8 @@ template <class Reduce, class Data, class Indices, class Updates, class Options 
 auto scatter_nd(Reduce&& reduce, Data&& data, Indices const& indices, Updates const& updates,
     Options&& options = {}, Env&&... env)
 {
-    return detail::scatter_nd<false>(
-        "xloom::scatter_nd", reduce, std::forward<Data>(data), indices, updates, options, env...);
+    return detail::call_scatter<false, scatter_nd_options>("xloom::scatter_nd", detail::check_scatter_nd,
+        reduce, std::forward<Data>(data), indices, updates, options, env...);
 }
 
 /// Runs ScatterND in place: data is the caller's variable, or a view of one, of any layout.
@@ -114,8 +97,8 @@ template <class Data, class Indices, class Updates, class Options = scatter_nd_o
 void scatter_nd_into(
     Data&& data, Indices const& indices, Updates const& updates, Options&& options = {}, Env&&... env)
 {
-    detail::scatter_nd<true>(
-        "xloom::scatter_nd_into", reduce_none, std::forward<Data>(data), indices, updates, options, env...);
+    detail::call_scatter<true, scatter_nd_options>("xloom::scatter_nd_into", detail::check_scatter_nd,
+        reduce_none, std::forward<Data>(data), indices, updates, options, env...);
 }
 
 /// Runs scatter_nd_into with a reduction.
@@ -125,8 +108,8 @@ template <class Reduce, class Data, class Indices, class Updates, class Options 
 void scatter_nd_into(Reduce&& reduce, Data&& data, Indices const& indices, Updates const& updates,
     Options&& options = {}, Env&&... env)
 {
-    detail::scatter_nd<true>(
-        "xloom::scatter_nd_into", reduce, std::forward<Data>(data), indices, updates, options, env...);
+    detail::call_scatter<true, scatter_nd_options>("xloom::scatter_nd_into", detail::check_scatter_nd, reduce,
+        std::forward<Data>(data), indices, updates, options, env...);
 }
 
 } // namespace xloom::inline XLOOM_ABI

@@ -10,7 +10,9 @@
 #include <utility>
 #include <vector>
 
+#include <xloom/detail/check/scatter_nd.hpp>
 #include <xloom/detail/indexed/rank_scatter.hpp>
+#include <xloom/detail/indexed/scatter.hpp>
 #include <xloom/indexing/scatter_nd.hpp>
 
 namespace xloom::inline XLOOM_ABI {
@@ -196,7 +198,8 @@ void scatter_alone(std::string_view op, Reduce& reduce, Data& data, Indices cons
         check_rank(op, "data", detail::rank_of(data));
         check_rank(op, "indices", detail::rank_of(index_tensor));
         detail::check_divided_data(op, detail::shape_of(data), detail::shape_of(index_tensor), part);
-        detail::scatter_nd<true>(op, reduce, data, index_tensor, update_tensor, options, policy);
+        detail::scatter<true>(op, check_scatter_nd, reduce, data, index_tensor, update_tensor,
+            detail::rules_with(reduce, options), policy);
     });
     attempt.agree(part.ranks(), op);
 }

@@ -1,9 +1,11 @@
 #pragma once
 // A scatter in place, into a copy of data, or into data that is moved in.
 
+#include <string_view>
 #include <utility>
 
 #include <xloom/detail/core/tuning.hpp>
+#include <xloom/detail/indexed/requirements.hpp>
 #include <xloom/detail/indexed/scatter_run.hpp>
 #include <xloom/detail/kernel/scatter_rows.hpp>
 
@@ -163,6 +165,20 @@ auto scatter(indexed_names const& op, CheckShapes const& check_shapes, Reduce& r
                 }
             });
     }
+}
+
+/// Checks the types of a call of an operator with these options, and runs it.
+template <bool InPlace, class Options, class CheckShapes, class Reduce, class Data, class Indices,
+    class Updates, class Given, class... Env>
+auto call_scatter(std::string_view op, CheckShapes const& check_shapes, Reduce& reduce, Data&& data,
+    Indices const& indices, Updates const& updates, Given const& options, Env const&... env)
+{
+    if constexpr (satisfied<options_and_policy<Options, Given, Env...>,
+                      scatter_types<InPlace, integer_indices<Indices>, Reduce, Data, Updates>>())
+        return detail::scatter<InPlace>(op, check_shapes, reduce, std::forward<Data>(data), indices, updates,
+            detail::rules_with(reduce, options_of<Options>(options)), detail::policy_of(options, env...));
+    else
+        return detail::to_owned(data); // a value, so that one mistake gives one error
 }
 
 } // namespace xloom::inline XLOOM_ABI::detail
