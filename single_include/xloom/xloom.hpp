@@ -39771,6 +39771,9 @@ void at(Op&& op, X&& x, Indices const& indices, Updates const& updates, Options&
 // ==== xloom/indexing/bincount.hpp ====
 // NumPy's bincount: the number of occurrences, or the sum of the weights, of each non-negative integer.
 
+// ==== xloom/detail/indexed/bincount_run.hpp ====
+// The run of bincount: counts of parts, or a scatter of weights.
+
 // ==== xloom/detail/kernel/bin_counts.hpp ====
 // Counts of equal non-negative integers.
 
@@ -39902,36 +39905,7 @@ private:
 
 } // namespace xloom::inline XLOOM_ABI::kernel
 
-namespace xloom::inline XLOOM_ABI {
-
-/// Options of bincount.
-struct bincount_options {
-    std::size_t minlength = 0; ///< the minimum number of bins
-};
-
-namespace detail {
-
-/// Requires a tensor of integers.
-template <class X>
-struct integers {
-    static consteval bool holds()
-    {
-        constexpr bool is_valid = (tensor<X> || lazy<X>)&&counting_integer<item_t<X>>;
-        static_assert(is_valid, "what is counted must be a tensor of integers");
-        return is_valid;
-    }
-};
-
-/// Requires a tensor of numbers.
-template <class Weights>
-struct numbers {
-    static consteval bool holds()
-    {
-        constexpr bool is_valid = (tensor<Weights> || lazy<Weights>)&&number<item_t<Weights>>;
-        static_assert(is_valid, "weights must be a tensor of numbers");
-        return is_valid;
-    }
-};
+namespace xloom::inline XLOOM_ABI::detail {
 
 /// Returns an empty bin for each integer less than `bins`.
 ///
@@ -40067,6 +40041,39 @@ xt::xtensor<double, 1> weighted_bincount(
         return sums;
     }
 }
+
+} // namespace xloom::inline XLOOM_ABI::detail
+
+namespace xloom::inline XLOOM_ABI {
+
+/// Options of bincount.
+struct bincount_options {
+    std::size_t minlength = 0; ///< the minimum number of bins
+};
+
+namespace detail {
+
+/// Requires a tensor of integers.
+template <class X>
+struct integers {
+    static consteval bool holds()
+    {
+        constexpr bool is_valid = (tensor<X> || lazy<X>)&&counting_integer<item_t<X>>;
+        static_assert(is_valid, "what is counted must be a tensor of integers");
+        return is_valid;
+    }
+};
+
+/// Requires a tensor of numbers.
+template <class Weights>
+struct numbers {
+    static consteval bool holds()
+    {
+        constexpr bool is_valid = (tensor<Weights> || lazy<Weights>)&&number<item_t<Weights>>;
+        static_assert(is_valid, "weights must be a tensor of numbers");
+        return is_valid;
+    }
+};
 
 /// An argument behind x that is neither options nor a policy.
 template <class Weights>
@@ -40497,31 +40504,10 @@ void scatter_nd_into(Reduce&& reduce, Data&& data, Indices const& indices, Updat
 // ==== xloom/indexing/take.hpp ====
 // NumPy's take and compress: slices of an axis by their indices, or by a mask.
 
-namespace xloom::inline XLOOM_ABI {
+// ==== xloom/detail/indexed/take_run.hpp ====
+// The run of take: slices of one axis, or of a flattened tensor, and the positions that a mask selects.
 
-/// Options of take.
-struct take_options {
-    std::optional<std::int64_t> axis{}; ///< negative: from the back; none: x is flattened in row-major order
-    xloom::bounds bounds = xloom::bounds::check;
-};
-
-/// Options of compress.
-struct compress_options {
-    std::optional<std::int64_t> axis{}; ///< negative: from the back; none: x is flattened in row-major order
-};
-
-namespace detail {
-
-/// Requires a tensor of bool.
-template <class Mask>
-struct mask_operand {
-    static consteval bool holds()
-    {
-        constexpr bool is_valid = (tensor<Mask> || lazy<Mask>)&&std::is_same_v<item_t<Mask>, bool>;
-        static_assert(is_valid, "a mask must be a tensor of bool");
-        return is_valid;
-    }
-};
+namespace xloom::inline XLOOM_ABI::detail {
 
 /// Copies the slices at some offsets from each position of the axes `outer` of data; each thread copies a
 /// range of them all.
@@ -40613,6 +40599,34 @@ std::vector<std::int64_t> positions_of_true(std::string_view op, Mask const& mas
     positions.resize(count);
     return positions;
 }
+
+} // namespace xloom::inline XLOOM_ABI::detail
+
+namespace xloom::inline XLOOM_ABI {
+
+/// Options of take.
+struct take_options {
+    std::optional<std::int64_t> axis{}; ///< negative: from the back; none: x is flattened in row-major order
+    xloom::bounds bounds = xloom::bounds::check;
+};
+
+/// Options of compress.
+struct compress_options {
+    std::optional<std::int64_t> axis{}; ///< negative: from the back; none: x is flattened in row-major order
+};
+
+namespace detail {
+
+/// Requires a tensor of bool.
+template <class Mask>
+struct mask_operand {
+    static consteval bool holds()
+    {
+        constexpr bool is_valid = (tensor<Mask> || lazy<Mask>)&&std::is_same_v<item_t<Mask>, bool>;
+        static_assert(is_valid, "a mask must be a tensor of bool");
+        return is_valid;
+    }
+};
 
 } // namespace detail
 
@@ -40788,25 +40802,10 @@ void check_write_indices(std::string_view op, Indices const& indices, std::size_
 } // namespace detail
 } // namespace xloom::inline XLOOM_ABI
 
-namespace xloom::inline XLOOM_ABI {
+// ==== xloom/detail/indexed/tensor_scatter_run.hpp ====
+// The run of tensor_scatter: a copy of positions along one axis for each batch entry.
 
-/// The inputs of tensor_scatter other than cache and update, under ONNX's names; {} omits one.
-struct tensor_scatter_inputs {
-    lengths_ref write_indices{}; ///< zeros if omitted
-};
-
-namespace detail {
-
-/// Requires an update with items of the cache's type.
-template <class Cache, class Update>
-struct update_of_cache {
-    static consteval bool holds()
-    {
-        constexpr bool is_valid = std::is_same_v<item_t<Update>, item_t<Cache>>;
-        static_assert(is_valid, "update must have the element type of the cache; convert it first");
-        return is_valid;
-    }
-};
+namespace xloom::inline XLOOM_ABI::detail {
 
 /// Copies `count` positions of each of two batch entries, along `axis`.
 template <class T>
@@ -40852,31 +40851,29 @@ void write_update(strided_items<T> const& cache, strided_items<T const> const& u
 /// Runs a tensor_scatter in place, in a copy of the cache, or in a cache that is moved in.
 template <bool InPlace, class Cache, class Update, class Policy>
 auto run_tensor_scatter(std::string_view op, Cache&& cache, Update const& update,
-    tensor_scatter_inputs const& inputs, tensor_scatter_options const& options, Policy const& policy)
+    lengths_ref const& write_indices, tensor_scatter_options const& options, Policy const& policy)
 {
     if constexpr (lazy<bare<Cache>>) {
         return detail::run_tensor_scatter<false>(
-            op, detail::to_owned(cache), update, inputs, options, policy);
+            op, detail::to_owned(cache), update, write_indices, options, policy);
     } else {
         using T = item_t<Cache>;
         check_rank(op, "past_cache", detail::rank_of(cache));
         auto const evaluated = detail::evaluated_inputs(std::tie(update));
         auto const& update_tensor = std::get<0>(evaluated);
         check_rank(op, "update", detail::rank_of(update_tensor));
-        check_rank(op, "write_indices", inputs.write_indices.rank());
+        check_rank(op, "write_indices", write_indices.rank());
         memory_block const memory = detail::memory_of(cache), read = detail::memory_of(update_tensor);
         shape const& dims = memory.layout.dims;
         std::size_t const axis = check_tensor_scatter(op, dims, read.layout.dims, options);
-        check_write_indices(
-            op, inputs.write_indices, dims[0], read.layout.dims[axis], dims[axis], options.mode);
+        check_write_indices(op, write_indices, dims[0], read.layout.dims[axis], dims[axis], options.mode);
         auto const write_to = [&](auto& target) {
             strided_items<T const> const from{
                 enable_tensor<bare<decltype(update_tensor)>>::data(update_tensor), read.layout};
-            detail::write_update<T>(detail::items_in<T>(target), from, axis, inputs.write_indices, policy);
+            detail::write_update<T>(detail::items_in<T>(target), from, axis, write_indices, policy);
         };
         if constexpr (InPlace || is_moved_in<Cache>) {
-            auto const* const indices =
-                inputs.write_indices.is_given() ? &inputs.write_indices.block() : nullptr;
+            auto const* const indices = write_indices.is_given() ? &write_indices.block() : nullptr;
             check_written(op, std::array{operand_memory("past_cache", memory)},
                 std::array<operand_memory, 2>{{{"update", read}, {"write_indices", indices}}});
             write_to(cache);
@@ -40889,6 +40886,28 @@ auto run_tensor_scatter(std::string_view op, Cache&& cache, Update const& update
         }
     }
 }
+
+} // namespace xloom::inline XLOOM_ABI::detail
+
+namespace xloom::inline XLOOM_ABI {
+
+/// The inputs of tensor_scatter other than cache and update, under ONNX's names; {} omits one.
+struct tensor_scatter_inputs {
+    lengths_ref write_indices{}; ///< zeros if omitted
+};
+
+namespace detail {
+
+/// Requires an update with items of the cache's type.
+template <class Cache, class Update>
+struct update_of_cache {
+    static consteval bool holds()
+    {
+        constexpr bool is_valid = std::is_same_v<item_t<Update>, item_t<Cache>>;
+        static_assert(is_valid, "update must have the element type of the cache; convert it first");
+        return is_valid;
+    }
+};
 
 } // namespace detail
 
@@ -40933,7 +40952,8 @@ auto tensor_scatter(Cache&& past_cache, Update const& update, tensor_scatter_inp
     if constexpr (satisfied<options_and_policy<tensor_scatter_options, Options, Env...>,
                       readable<bare<Cache>>, readable<Update>, update_of_cache<Cache, Update>>())
         return detail::run_tensor_scatter<false>("xloom::tensor_scatter", std::forward<Cache>(past_cache),
-            update, inputs, options_of<tensor_scatter_options>(options), policy_of(options, env...));
+            update, inputs.write_indices, options_of<tensor_scatter_options>(options),
+            policy_of(options, env...));
     else
         return detail::to_owned(past_cache); // a value, so that one mistake gives one error
 }
@@ -40952,8 +40972,8 @@ void tensor_scatter_into(Cache&& past_cache, Update const& update, tensor_scatte
     using namespace detail;
     if constexpr (satisfied<options_and_policy<tensor_scatter_options, Options, Env...>,
                       written_tensor<Cache>, readable<Update>, update_of_cache<Cache, Update>>())
-        detail::run_tensor_scatter<true>("xloom::tensor_scatter_into", past_cache, update, inputs,
-            options_of<tensor_scatter_options>(options), policy_of(options, env...));
+        detail::run_tensor_scatter<true>("xloom::tensor_scatter_into", past_cache, update,
+            inputs.write_indices, options_of<tensor_scatter_options>(options), policy_of(options, env...));
 }
 
 } // namespace xloom::inline XLOOM_ABI
