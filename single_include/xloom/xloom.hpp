@@ -7363,6 +7363,17 @@ constexpr lane_extent check_scan_lanes(
     return {{*N, T ? *T : *options.length}, along.batch};
 }
 
+/// Requires a cotangent of the shape of each state, if there are any.
+///
+/// Errors    shape_error
+inline void check_ct_states(std::string_view op, std::span<shape const> cotangents, std::size_t N)
+{
+    auto const is_right = [&](std::size_t i) { return cotangents[i] == shape{N}; };
+    if (!are_all_right(cotangents.size(), is_right))
+        fail<shape_error>(op, ": the cotangent of a state must have its shape, ", shape{N}, ", but ",
+            facts_of_shapes("ct_states", cotangents, is_right), ". Give it that shape.");
+}
+
 } // namespace xloom::inline XLOOM_ABI::detail
 
 // ==== xloom/detail/core/loop_lanes_options.hpp ====
@@ -35912,17 +35923,11 @@ void rnn_vjp_into(Input const& X, rnn_weights<Item> const& weights, rnn_residual
 // ==== xloom/gradients/scan_lanes_vjp.hpp ====
 // The vector-Jacobian product of a scan whose sequences are SIMD lanes.
 
-namespace xloom::inline XLOOM_ABI {
+// ==== xloom/detail/scan/lane_backward.hpp ====
+// The backward pass of scan_lanes: the VJP of its body over the states that a forward pass has kept, and what
+// it requires of the call.
 
-/// The cotangents of the operands of scan_lanes: init, scan_inputs. That of a parameter [N] is summed over
-/// time.
-template <class State, class Inputs>
-struct scan_lanes_gradients {
-    State init;
-    Inputs scan_inputs;
-};
-
-namespace detail {
+namespace xloom::inline XLOOM_ABI::detail {
 
 /// The scan inputs that are parameters [N]. Their cotangents are states of the backward pass; those of the
 /// others are its outputs.
@@ -36122,17 +36127,6 @@ auto of_rank(std::tuple<Xs&...> const& gradients)
         gradients);
 }
 
-/// Requires a cotangent of the shape of each state, if there are any.
-///
-/// Errors    shape_error
-inline void check_ct_states(std::string_view op, std::span<shape const> cotangents, std::size_t N)
-{
-    auto const is_right = [&](std::size_t i) { return cotangents[i] == shape{N}; };
-    if (!are_all_right(cotangents.size(), is_right))
-        fail<shape_error>(op, ": the cotangent of a state must have its shape, ", shape{N}, ", but ",
-            facts_of_shapes("ct_states", cotangents, is_right), ". Give it that shape.");
-}
-
 /// A value [T, N] for every step of each sequence.
 template <class T>
 using lane_history = xt::xtensor<T, 2>;
@@ -36190,6 +36184,20 @@ void run_scan_lanes_vjp(std::string_view op, Body const& body, BodyVjp const& bo
         detail::all_reversed(detail::lane_outputs_of(detail::of_rank<2>(ct_inputs), checked.batch_axis), T),
         policy);
 }
+
+} // namespace xloom::inline XLOOM_ABI::detail
+
+namespace xloom::inline XLOOM_ABI {
+
+/// The cotangents of the operands of scan_lanes: init, scan_inputs. That of a parameter [N] is summed over
+/// time.
+template <class State, class Inputs>
+struct scan_lanes_gradients {
+    State init;
+    Inputs scan_inputs;
+};
+
+namespace detail {
 
 template <class State, class Body, class BodyVjp, class Inputs, class Lens, class CtStates, class CtOutputs,
     class Gradient, class Policy>

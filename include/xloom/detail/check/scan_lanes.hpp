@@ -96,4 +96,15 @@ constexpr lane_extent check_scan_lanes(
     return {{*N, T ? *T : *options.length}, along.batch};
 }
 
+/// Requires a cotangent of the shape of each state, if there are any.
+///
+/// Errors    shape_error
+inline void check_ct_states(std::string_view op, std::span<shape const> cotangents, std::size_t N)
+{
+    auto const is_right = [&](std::size_t i) { return cotangents[i] == shape{N}; };
+    if (!are_all_right(cotangents.size(), is_right))
+        fail<shape_error>(op, ": the cotangent of a state must have its shape, ", shape{N}, ", but ",
+            facts_of_shapes("ct_states", cotangents, is_right), ". Give it that shape.");
+}
+
 } // namespace xloom::inline XLOOM_ABI::detail
