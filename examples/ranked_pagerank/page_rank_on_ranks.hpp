@@ -39,7 +39,7 @@ page_rank_result page_rank_on_ranks(
     };
     auto const total = [&](vector const& numbers) {
         xt::xtensor<double, 0> sum = 0.0;
-        xloom::distributed_sum(numbers, sum, mine);
+        xloom::distributed_sum_into(numbers, sum, mine);
         return sum();
     };
 

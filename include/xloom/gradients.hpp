@@ -1,6 +1,7 @@
 #pragma once
 // Vector-Jacobian products of the operators, and check_vjp, which tests one of the caller's.
 
+#include <xloom/gradients/activate_vjp.hpp>
 #include <xloom/gradients/attn_lstm_vjp.hpp>
 #include <xloom/gradients/causal_conv_vjp.hpp>
 #include <xloom/gradients/check_vjp.hpp>
@@ -15,4 +16,5 @@
 #include <xloom/gradients/scan_lanes_vjp.hpp>
 #include <xloom/gradients/scan_vjp.hpp>
 #include <xloom/gradients/scatter_nd_vjp.hpp>
+#include <xloom/gradients/segment_softmax_vjp.hpp>
 #include <xloom/gradients/selective_scan_vjp.hpp>

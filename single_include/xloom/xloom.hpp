@@ -14780,6 +14780,619 @@ void scan_ragged_into(Body&& body, States&& states, Inputs const& scan_inputs, S
 // ==== xloom/gradients.hpp ====
 // Vector-Jacobian products of the operators, and check_vjp, which tests one of the caller's.
 
+// ==== xloom/gradients/activate_vjp.hpp ====
+// The derivatives of ONNX's activation functions over contiguous ranges.
+
+// ==== xloom/detail/kernel/activate_vjp.hpp ====
+// The derivatives of activation functions, softmax included, over a row.
+
+namespace xloom::inline XLOOM_ABI::kernel {
+
+/// The value of a function and its derivative.
+template <class V>
+struct value_and_slope {
+    V value, slope;
+};
+
+namespace detail {
+
+/// Returns `above` where x > limit, else `otherwise`; NaN stays NaN.
+template <class V>
+V step_at(V const& limit, V const& x, V const& otherwise, V const& above)
+{
+    return select(x > limit, above, select(x <= limit, otherwise, x));
+}
+
+/// Returns 1 / (1 + e), and e / (1 + e)^2, for e = exp(-size).
+template <class V>
+value_and_slope<V> logistic_of(V const& e)
+{
+    V const share = divide(V(1), V(1) + e);
+    return {share, e * share * share};
+}
+
+} // namespace detail
+
+/// 0 at 0.
+template <class V>
+value_and_slope<V> differentiate(relu const& f, V const& x)
+{
+    return {f(x), detail::step_at(V(0), x, V(0), V(1))};
+}
+
+/// The derivative is exact for large |x| too, where 1 - tanh(x)^2 would cancel.
+template <class V>
+value_and_slope<V> differentiate(tanh const&, V const& x)
+{
+    using detail::abs;
+    V const size = abs(x);
+    if constexpr (detail::is_float_batch<V>) {
+        detail::exp_parts<V> const parts(max_nan_second(V(-88), -(size + size)));
+        auto const [share, quarter] = detail::logistic_of(parts.exp());
+        return {(-parts.exp_less_1() * share) | bitofsign(x), V(4) * quarter};
+    } else
+        return {detail::tanh_of(x), V(4) * detail::logistic_of(kernel::exp_of(-(size + size))).slope};
+}
+
+template <class V>
+value_and_slope<V> differentiate(sigmoid const&, V const& x)
+{
+    using detail::abs;
+    V const e = kernel::exp_of(-abs(x));
+    auto const [share, slope] = detail::logistic_of(e);
+    return {select(x < V(0), e * share, share), slope};
+}
+
+template <class V>
+value_and_slope<V> differentiate(silu const& f, V const& x)
+{
+    auto const [share, slope] = differentiate(sigmoid(), x);
+    return {f(x), multiply_add(x, slope, share)};
+}
+
+template <class V>
+value_and_slope<V> differentiate(softsign const& f, V const& x)
+{
+    using detail::abs;
+    V const share = divide(V(1), V(1) + abs(x));
+    return {f(x), share * share};
+}
+
+template <class V>
+value_and_slope<V> differentiate(softplus const& f, V const& x)
+{
+    return {f(x), differentiate(sigmoid(), x).value};
+}
+
+template <class T, class V>
+value_and_slope<V> differentiate(affine<T> const& f, V const& x)
+{
+    return {f(x), V(f.alpha)};
+}
+
+/// alpha at 0.
+template <class T, class V>
+value_and_slope<V> differentiate(leaky_relu<T> const& f, V const& x)
+{
+    return {f(x), detail::step_at(V(0), x, V(f.alpha), V(1))};
+}
+
+/// 0 at alpha.
+template <class T, class V>
+value_and_slope<V> differentiate(thresholded_relu<T> const& f, V const& x)
+{
+    return {f(x), detail::step_at(V(f.alpha), x, V(0), V(1))};
+}
+
+template <class T, class V>
+value_and_slope<V> differentiate(scaled_tanh<T> const& f, V const& x)
+{
+    auto const [value, slope] = differentiate(tanh(), V(f.beta) * x);
+    return {V(f.alpha) * value, V(f.alpha) * V(f.beta) * slope};
+}
+
+/// 0 at both ends of the slope.
+template <class T, class V>
+value_and_slope<V> differentiate(hard_sigmoid<T> const& f, V const& x)
+{
+    V const y = multiply_add(V(f.alpha), x, V(f.beta));
+    return {f(x), select(y >= V(1), V(0), detail::step_at(V(0), y, V(0), V(f.alpha)))};
+}
+
+/// alpha at 0.
+template <class T, class V>
+value_and_slope<V> differentiate(elu<T> const& f, V const& x)
+{
+    return {f(x), select(x > V(0), V(1), V(f.alpha) * kernel::exp_of(x))};
+}
+
+/// Computes ct = value * (ct - sum(value * ct)), the derivative of softmax, whose values these are.
+template <class T>
+void softmax_vjp(T const* value, T* ct, std::size_t count) noexcept
+{
+    T sum(0);
+    for (std::size_t i = 0; i < count; ++i)
+        sum = multiply_add(value[i], ct[i], sum);
+    for (std::size_t i = 0; i < count; ++i)
+        ct[i] = value[i] * (ct[i] - sum);
+}
+
+/// Computes ct_x[i] = f'(x[i]) * ct_y[i] of an elementwise activation f. ct_x may be x or ct_y.
+template <class T, class F>
+XLOOM_FLATTEN void map_vjp(T const* x, T const* ct_y, T* ct_x, std::size_t count, F const& f) noexcept
+{
+    std::size_t i = 0;
+    for (; i + batch_size<T> <= count; i += batch_size<T>)
+        store_batch(ct_x + i, differentiate(f, load_batch(x + i)).slope * load_batch(ct_y + i));
+    if constexpr (has_simd<T>)
+        if (i < count)
+            store_first(
+                differentiate(f, load_first(x + i, count - i)).slope * load_first(ct_y + i, count - i),
+                ct_x + i, count - i);
+}
+
+/// Computes the values of an activation and its derivatives at x. Rows are padded to whole batches; `value`
+/// may be x. The derivatives of softmax, which is not elementwise, are 1.
+template <class T>
+void differentiate_units(
+    activation_function const& function, T const* x, T* value, T* slope, std::size_t units) noexcept
+{
+    if (function.kind == activation::softmax) {
+        softmax(x, value, units);
+        std::fill_n(slope, units, T(1));
+        return;
+    }
+    with_activation<T>(function, [=](auto const& f) {
+        for_each_batch<T>(units, [=](std::size_t j) {
+            auto const at = differentiate(f, load_batch(x + j));
+            store_batch(value + j, at.value);
+            store_batch(slope + j, at.slope);
+        });
+    });
+}
+
+/// Computes the values of a gate and its derivatives, which are 0 where a sum was clipped; at the limit it is
+/// not. NaN stays NaN.
+template <class T>
+void differentiate_gate(gate<T> const& f, T const* sums, T* value, T* slope, std::size_t units) noexcept
+{
+    if (!f.is_clipped)
+        return differentiate_units(f.function, sums, value, slope, units);
+    for_each_batch<T>(units, [=](std::size_t j) { store_batch(value + j, load_batch(sums + j)); });
+    clip_units(f.clip, value, units);
+    differentiate_units(f.function, value, value, slope, units);
+    for_each_batch<T>(units, [=, limit = f.clip](std::size_t j) {
+        using V = batch_t<T>;
+        V const x = load_batch(sums + j), zero(T(0));
+        store_batch(
+            slope + j, select(x > V(limit), zero, select(x < V(-limit), zero, load_batch(slope + j))));
+    });
+}
+
+/// Computes ct = the cotangent of the sums of a gate from ct, that of its values.
+template <class T>
+void gate_vjp(
+    activation_function const& function, T const* value, T const* slope, T* ct, std::size_t units) noexcept
+{
+    if (function.kind == activation::softmax)
+        softmax_vjp(value, ct, units);
+    set_products(slope, ct, ct, units);
+}
+
+} // namespace xloom::inline XLOOM_ABI::kernel
+
+// ==== xloom/recurrent/activations.hpp ====
+// ONNX's activation functions over contiguous ranges, with SIMD for float and double.
+
+// ==== xloom/detail/core/vector_level.hpp ====
+// The functions that depend on the vector unit: those that this translation unit compiles for its own
+// processor or, with XLOOM_DISPATCH defined, those that the library xloom_dispatch holds for each vector unit
+// that it supports. Everything that chooses between the two is in this header.
+
+#ifdef XLOOM_DISPATCH
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+
+namespace xloom::inline XLOOM_ABI::dispatch {
+
+/// A set of vector units for which xloom_dispatch has functions.
+enum class level : unsigned char {
+    sse2,        ///< the units of each x86-64 processor
+    avx2,        ///< AVX2, FMA and F16C
+    avx2_vnni,   ///< AVX-VNNI, with those of avx2
+    avx512,      ///< AVX-512 F, BW, CD, DQ and VL, with those of avx2
+    avx512_vnni, ///< AVX-512 VNNI, with those of avx512
+    avx512_bf16, ///< AVX-512 BF16, with those of avx512_vnni
+};
+inline constexpr std::size_t level_count = 6;
+
+namespace detail {
+
+/// True if the processor and the operating system permit a level.
+bool is_supported(level) noexcept;
+/// Returns the level to begin with: the highest supported one, or that of the environment variable
+/// XLOOM_DISPATCH_LEVEL; level_count if the variable names no supported level.
+std::size_t first_level() noexcept;
+
+/// The current level of all threads; level_count until it is first read.
+extern std::atomic<std::size_t> chosen_level;
+
+/// Returns the functions of a level. The library has them for the types of functions that it lists.
+template <class Functions>
+Functions const& functions_of(level) noexcept;
+
+[[noreturn]] inline void fail_level(char const* op)
+{
+    xloom::detail::fail<option_error>(op,
+        ": the level must be one that the processor and the operating system support, sse2, avx2, avx2_vnni, "
+        "avx512, avx512_vnni or avx512_bf16, but the highest supported one is ",
+        is_supported(level::avx512_bf16)   ? "avx512_bf16"
+        : is_supported(level::avx512_vnni) ? "avx512_vnni"
+        : is_supported(level::avx512)      ? "avx512"
+        : is_supported(level::avx2_vnni)   ? "avx2_vnni"
+        : is_supported(level::avx2)        ? "avx2"
+                                           : "sse2",
+        ". Choose another level, or unset XLOOM_DISPATCH_LEVEL.");
+}
+
+} // namespace detail
+
+/// True if the processor and the operating system support the vector units of a level.
+inline bool is_supported(level unit) noexcept
+{
+    return static_cast<std::size_t>(unit) < level_count && detail::is_supported(unit);
+}
+
+/// Returns the level of weights that are packed, and of calls without packed ones, from now on: the highest
+/// that is supported, but for avx512_bf16 on processors with AMX, where avx512_vnni is faster; unless the
+/// environment variable XLOOM_DISPATCH_LEVEL (the name of a level) or force_level chooses another.
+///
+/// Errors    option_error: XLOOM_DISPATCH_LEVEL names no level, or one that is not supported.
+inline level current_level()
+{
+    std::size_t unit = detail::chosen_level.load(std::memory_order_relaxed);
+    if (unit == level_count) {
+        std::size_t const first = detail::first_level();
+        if (first == level_count)
+            detail::fail_level("xloom::dispatch: XLOOM_DISPATCH_LEVEL");
+        // Another thread may have set it in the meantime; then `unit` becomes that level.
+        if (detail::chosen_level.compare_exchange_strong(unit, first))
+            unit = first;
+    }
+    return static_cast<level>(unit);
+}
+
+/// Sets the current level of all threads. Weights, matrices and cells that exist keep the level that packed
+/// them.
+///
+/// Errors    option_error: the level is not supported.
+inline void force_level(level unit)
+{
+    if (!dispatch::is_supported(unit))
+        detail::fail_level("xloom::dispatch::force_level");
+    detail::chosen_level = static_cast<std::size_t>(unit);
+}
+
+} // namespace xloom::inline XLOOM_ABI::dispatch
+
+namespace xloom::inline XLOOM_ABI::detail {
+
+template <class Item>
+inline constexpr bool is_dispatched_float = std::is_same_v<Item, float> || std::is_same_v<Item, double>;
+template <class Item>
+inline constexpr bool is_dispatched_integer =
+    std::is_same_v<Item, std::int32_t> || std::is_same_v<Item, std::uint32_t> ||
+    std::is_same_v<Item, std::int64_t> || std::is_same_v<Item, std::uint64_t>;
+
+/// True for functions that are in xloom_dispatch: those of float and double and, if they say so, of integers.
+template <class Functions>
+inline constexpr bool is_dispatched = is_dispatched_float<typename Functions::item>;
+template <class Functions>
+    requires(Functions::has_integers)
+inline constexpr bool is_dispatched<Functions> =
+    is_dispatched_float<typename Functions::item> || is_dispatched_integer<typename Functions::item>;
+
+/// The level that an object was made with.
+class vector_level {
+public:
+    vector_level() : level_(dispatch::current_level()) {}
+
+    friend bool operator==(vector_level const&, vector_level const&) = default;
+
+    /// Returns the functions of this level. Functions are a struct of pointers to functions with
+    /// Functions::compiled(), which returns those of this translation unit, an element type `item`, and
+    /// maybe `has_integers`.
+    template <class Functions>
+    Functions functions() const noexcept
+    {
+        if constexpr (is_dispatched<Functions>)
+            return dispatch::detail::functions_of<Functions>(level_);
+        else
+            return Functions::compiled();
+    }
+
+private:
+    dispatch::level level_;
+};
+
+} // namespace xloom::inline XLOOM_ABI::detail
+
+#else
+
+namespace xloom::inline XLOOM_ABI::detail {
+
+/// The level that an object was made with: the one of this translation unit.
+class vector_level {
+public:
+    friend bool operator==(vector_level const&, vector_level const&) = default;
+
+    /// Returns the functions of this translation unit. Functions are a struct of pointers to functions with
+    /// Functions::compiled(), which returns them, and an element type `item`.
+    template <class Functions>
+    static constexpr Functions functions() noexcept
+    {
+        return Functions::compiled();
+    }
+};
+
+} // namespace xloom::inline XLOOM_ABI::detail
+
+#endif
+
+namespace xloom::inline XLOOM_ABI {
+
+/// The accuracy of an activation: its error is at most `max_ulp` units in the last place of the true value,
+/// for float and double arguments from the lowest ones on. Below these, where true values are subnormal or
+/// nearly so, the result is at least 0 and exceeds the true value by at most `max_ulp` times the smallest
+/// subnormal number.
+struct activation_accuracy {
+    activation kind;
+    double max_ulp;
+    float lowest_float = -std::numeric_limits<float>::infinity();
+    double lowest_double = -std::numeric_limits<double>::infinity();
+};
+
+/// The accuracies of activations. Relu, LeakyRelu and ThresholdedRelu are not listed: they round once at
+/// most. Nor are Affine and HardSigmoid, which round alpha * x, then the sum, or both at once. ScaledTanh
+/// rounds beta * x, its tanh, and the product with alpha; the bound holds where beta * x and the result are
+/// not subnormal.
+inline constexpr std::array<activation_accuracy, 6> activation_accuracies{{
+    {activation::tanh, kernel::has_simd<float> ? 1.5 : 2.5}, // 2.5: <cmath> of glibc 2.36
+    {activation::sigmoid, 3.0, -87.0f, -708.0},
+    {activation::scaled_tanh, kernel::has_simd<float> ? 4.5 : 6.5},
+    {activation::elu, 2.5}, // with alpha = 1
+    {activation::softsign, 2.0},
+    {activation::softplus, 3.0, -87.0f, -708.0},
+}};
+
+namespace detail {
+
+/// The function that computes an activation.
+template <class T>
+struct activate_functions {
+    using item = T;
+
+    void (*activate)(activation_function const&, T const* x, T* y, std::size_t count) noexcept;
+
+    static constexpr activate_functions compiled() noexcept { return {&kernel::activate<T>}; }
+};
+
+template <class T>
+void activate_items(activation_function const& function, T const* x, T* y, std::size_t count)
+{
+    vector_level().template functions<activate_functions<T>>().activate(function, x, y, count);
+}
+
+/// Computes storage floats as floats, in one piece because softmax needs all of them.
+template <class T>
+    requires is_small_float<T>
+void activate_items(activation_function const& function, T const* x, T* y, std::size_t count)
+{
+    std::vector<float> floats(x, x + count);
+    activate_items(function, floats.data(), floats.data(), count);
+    std::transform(floats.begin(), floats.end(), y, [](float value) { return T(value); });
+}
+
+/// Returns an activation with ONNX's defaults of alpha and beta. An invalid kind is kept for the error text.
+constexpr activation_function default_activation(activation kind)
+{
+    auto const number = static_cast<std::size_t>(kind);
+    if (number >= activation_count)
+        return {kind};
+    auto const& [alpha, beta] = activation_entries[number].onnx;
+    return {kind, alpha, beta};
+}
+
+[[noreturn]] inline void fail_kind(std::string_view op, activation kind)
+{
+    fail<option_error>(op, ": an activation must be one that ONNX names, but function.kind is ",
+        static_cast<int>(kind), ". Choose one of ", activation_names(), ".");
+}
+
+/// The items of a contiguous range: std::vector, std::array, std::span, an array.
+template <class Range>
+using range_item_t = typename decltype(std::span(std::declval<Range>()))::element_type;
+
+/// True if y is a contiguous range that can be written, and x one of the same element type.
+template <class X, class Y>
+concept activates = requires {
+    typename range_item_t<X const&>;
+    typename range_item_t<Y>;
+    requires std::same_as<std::remove_const_t<range_item_t<X const&>>, range_item_t<Y>>;
+};
+
+} // namespace detail
+
+/// Computes y[i] = function(x[i]); softmax: y = exp(x - max(x)) / sum(exp(x - max(x))) over the whole range.
+///
+/// Shapes    x and y are contiguous ranges of equal length: std::vector, std::array, std::span, arrays.
+/// Types     float and double with SIMD, storage floats through float, any other scalar that has the
+///           functions of <cmath>; x and y of one type.
+/// Max error activation_accuracies, in ULP.
+/// Special   NaN gives NaN, in every function. Infinity gives the limit, but NaN where alpha (Affine,
+///           HardSigmoid; LeakyRelu below 0) or beta (ScaledTanh) is 0: their product is NaN. Sigmoid and
+///           Softplus do not overflow. -0 stays -0 in Relu, LeakyRelu, Tanh, Elu and Softsign.
+///           ThresholdedRelu keeps x >= alpha, as ONNX specifies. Softmax is NaN everywhere if one of x is
+///           NaN or +infinity, or all are -infinity.
+/// Errors    before anything is written: shape_error: x and y differ in length; option_error: an invalid
+///           kind, an unknown name.
+/// Cost      float, AVX2: 0.3 to 0.9 ns per item, whatever its value. An item's result does not depend on its
+///           position. Storage floats: a buffer of a float for each item.
+/// Real time after the first call, but for storage floats.
+/// Aliasing  y may be x.
+/// Source    ONNX LSTM-22, activations.
+/// Example
+/// ```cpp
+/// std::vector<float> x = {-1, 0, 2};
+/// xloom::activate(xloom::activation::relu, x, x);
+/// x; // = [0, 0, 2]
+/// xloom::activate({xloom::activation::elu, 0.5}, x, x); // alpha = 0.5
+/// ```
+template <class X, class Y>
+void activate(activation_function const& function, X const& x, Y&& y)
+{
+    static_assert(detail::activates<X, Y>,
+        "xloom::activate: x and y must be contiguous ranges of one element type, such as std::vector or "
+        "std::span, and y must be a variable that can be written");
+    if constexpr (detail::activates<X, Y>) {
+        std::span const from(x);
+        std::span const to(std::forward<Y>(y));
+        if (from.size() != to.size())
+            detail::fail<shape_error>("xloom::activate: x and y must be equally long, but x has ",
+                detail::counted{from.size(), "item"}, " and y has ", to.size(), ". Give them one length.");
+        if (static_cast<std::size_t>(function.kind) >= activation_count)
+            detail::fail_kind("xloom::activate", function.kind);
+        detail::activate_items(function, from.data(), to.data(), from.size());
+    }
+}
+
+/// Computes an activation with ONNX's defaults of alpha and beta.
+template <class X, class Y>
+void activate(activation kind, X const& x, Y&& y)
+{
+    xloom::activate(detail::default_activation(kind), x, std::forward<Y>(y));
+}
+
+/// Computes the activation of this name, such as "LeakyRelu", with ONNX's defaults of alpha and beta; case is
+/// ignored.
+template <class X, class Y>
+void activate(std::string_view name, X const& x, Y&& y)
+{
+    xloom::activate(parse_activations("xloom::activate", std::array{name})[0], x, std::forward<Y>(y));
+}
+
+} // namespace xloom::inline XLOOM_ABI
+
+namespace xloom::inline XLOOM_ABI {
+
+namespace detail {
+
+/// The function that computes an activation's derivative.
+template <class T>
+struct activate_vjp_functions {
+    using item = T;
+
+    void (*run)(activation_function const&, T const* x, T const* ct_y, T* ct_x, std::size_t count);
+
+    static constexpr activate_vjp_functions compiled() noexcept { return {&multiply_by_slopes}; }
+
+private:
+    static void multiply_by_slopes(
+        activation_function const& function, T const* x, T const* ct_y, T* ct_x, std::size_t count)
+    {
+        if (function.kind == activation::softmax) {
+            std::vector<T> values(x, x + count);
+            kernel::softmax(values.data(), values.data(), count);
+            std::copy_n(ct_y, count, ct_x);
+            kernel::softmax_vjp(values.data(), ct_x, count);
+        } else
+            kernel::with_activation<T>(
+                function, [=](auto const& f) { kernel::map_vjp(x, ct_y, ct_x, count, f); });
+    }
+};
+
+template <class T>
+void activate_vjp_items(
+    activation_function const& function, T const* x, T const* ct_y, T* ct_x, std::size_t count)
+{
+    vector_level().template functions<activate_vjp_functions<T>>().run(function, x, ct_y, ct_x, count);
+}
+
+template <class T>
+    requires is_small_float<T>
+void activate_vjp_items(
+    activation_function const& function, T const* x, T const* ct_y, T* ct_x, std::size_t count)
+{
+    std::vector<float> const x_floats(x, x + count);
+    std::vector<float> ct_floats(ct_y, ct_y + count);
+    activate_vjp_items(function, x_floats.data(), ct_floats.data(), ct_floats.data(), count);
+    std::transform(ct_floats.begin(), ct_floats.end(), ct_x, [](float value) { return T(value); });
+}
+
+} // namespace detail
+
+/// Computes ct_x[i] = function'(x[i]) * ct_y[i], the cotangent of activate's x from that of its y; softmax:
+/// ct_x = y * (ct_y - sum(y * ct_y)). ct_x is overwritten, not added to.
+///
+/// Shapes    x, ct_y and ct_x are contiguous ranges of equal length, as in activate.
+/// Types     those of activate.
+/// Special   At a kink, PyTorch's derivative: 0 in Relu (at 0), ThresholdedRelu (at alpha) and HardSigmoid
+///           (at both ends of its slope), alpha in LeakyRelu and Elu (at 0). NaN in x gives NaN, except in
+///           Affine. Derivatives do not cancel: that of Tanh at 10 has as many digits as at 1.
+/// Errors    before anything is written: shape_error: the ranges differ in length; option_error: an invalid
+///           kind, an unknown name.
+/// Cost      as activate; softmax and storage floats: buffers of the range's length.
+/// Aliasing  ct_x may be ct_y or x.
+/// Source    ONNX LSTM-22, activations.
+/// Example
+/// ```cpp
+/// std::vector<float> const x = {-1, 0.5, 2};
+/// std::vector<float> ct = {1, 1, 3};
+/// xloom::activate_vjp(xloom::activation::relu, x, ct, ct);
+/// ct; // = [0, 1, 3]
+/// ```
+template <class X, class CtY, class CtX>
+void activate_vjp(activation_function const& function, X const& x, CtY const& ct_y, CtX&& ct_x)
+{
+    static_assert(detail::activates<X, CtX> && detail::activates<CtY, CtX>,
+        "xloom::activate_vjp: x, ct_y and ct_x must be contiguous ranges of one element type, such as "
+        "std::vector or std::span, and ct_x must be a variable that can be written");
+    if constexpr (detail::activates<X, CtX> && detail::activates<CtY, CtX>) {
+        std::span const at(x);
+        std::span const from(ct_y);
+        std::span const to(std::forward<CtX>(ct_x));
+        if (at.size() != to.size() || from.size() != to.size())
+            detail::fail<shape_error>(
+                "xloom::activate_vjp: x, ct_y and ct_x must be equally long, but x has ",
+                detail::counted{at.size(), "item"}, ", ct_y has ", from.size(), " and ct_x has ", to.size(),
+                ". Give them one length.");
+        if (static_cast<std::size_t>(function.kind) >= activation_count)
+            detail::fail_kind("xloom::activate_vjp", function.kind);
+        detail::activate_vjp_items(function, at.data(), from.data(), to.data(), at.size());
+    }
+}
+
+/// Computes the cotangent of an activation with ONNX's defaults of alpha and beta.
+template <class X, class CtY, class CtX>
+void activate_vjp(activation kind, X const& x, CtY const& ct_y, CtX&& ct_x)
+{
+    xloom::activate_vjp(detail::default_activation(kind), x, ct_y, std::forward<CtX>(ct_x));
+}
+
+/// Computes the cotangent of the activation of this name, with ONNX's defaults of alpha and beta; case is
+/// ignored.
+template <class X, class CtY, class CtX>
+void activate_vjp(std::string_view name, X const& x, CtY const& ct_y, CtX&& ct_x)
+{
+    xloom::activate_vjp(
+        parse_activations("xloom::activate_vjp", std::array{name})[0], x, ct_y, std::forward<CtX>(ct_x));
+}
+
+} // namespace xloom::inline XLOOM_ABI
+
 // ==== xloom/gradients/attn_lstm_vjp.hpp ====
 // The backward pass of com.microsoft's AttnLSTM, and the forward pass that keeps what it needs.
 
@@ -16158,204 +16771,6 @@ private:
 // All else is computed again: gates with their derivatives, and h. So every option and activation has the
 // same residuals, and derivatives are exact where the value of a gate does not determine them.
 
-// ==== xloom/detail/kernel/activate_vjp.hpp ====
-// The derivatives of activation functions, softmax included, over a row.
-
-namespace xloom::inline XLOOM_ABI::kernel {
-
-/// The value of a function and its derivative.
-template <class V>
-struct value_and_slope {
-    V value, slope;
-};
-
-namespace detail {
-
-/// Returns `above` where x > limit, else `otherwise`; NaN stays NaN.
-template <class V>
-V step_at(V const& limit, V const& x, V const& otherwise, V const& above)
-{
-    return select(x > limit, above, select(x <= limit, otherwise, x));
-}
-
-/// Returns 1 / (1 + e), and e / (1 + e)^2, for e = exp(-size).
-template <class V>
-value_and_slope<V> logistic_of(V const& e)
-{
-    V const share = divide(V(1), V(1) + e);
-    return {share, e * share * share};
-}
-
-} // namespace detail
-
-/// 0 at 0.
-template <class V>
-value_and_slope<V> differentiate(relu const& f, V const& x)
-{
-    return {f(x), detail::step_at(V(0), x, V(0), V(1))};
-}
-
-/// The derivative is exact for large |x| too, where 1 - tanh(x)^2 would cancel.
-template <class V>
-value_and_slope<V> differentiate(tanh const&, V const& x)
-{
-    using detail::abs;
-    V const size = abs(x);
-    if constexpr (detail::is_float_batch<V>) {
-        detail::exp_parts<V> const parts(max_nan_second(V(-88), -(size + size)));
-        auto const [share, quarter] = detail::logistic_of(parts.exp());
-        return {(-parts.exp_less_1() * share) | bitofsign(x), V(4) * quarter};
-    } else
-        return {detail::tanh_of(x), V(4) * detail::logistic_of(kernel::exp_of(-(size + size))).slope};
-}
-
-template <class V>
-value_and_slope<V> differentiate(sigmoid const&, V const& x)
-{
-    using detail::abs;
-    V const e = kernel::exp_of(-abs(x));
-    auto const [share, slope] = detail::logistic_of(e);
-    return {select(x < V(0), e * share, share), slope};
-}
-
-template <class V>
-value_and_slope<V> differentiate(silu const& f, V const& x)
-{
-    auto const [share, slope] = differentiate(sigmoid(), x);
-    return {f(x), multiply_add(x, slope, share)};
-}
-
-template <class V>
-value_and_slope<V> differentiate(softsign const& f, V const& x)
-{
-    using detail::abs;
-    V const share = divide(V(1), V(1) + abs(x));
-    return {f(x), share * share};
-}
-
-template <class V>
-value_and_slope<V> differentiate(softplus const& f, V const& x)
-{
-    return {f(x), differentiate(sigmoid(), x).value};
-}
-
-template <class T, class V>
-value_and_slope<V> differentiate(affine<T> const& f, V const& x)
-{
-    return {f(x), V(f.alpha)};
-}
-
-/// alpha at 0.
-template <class T, class V>
-value_and_slope<V> differentiate(leaky_relu<T> const& f, V const& x)
-{
-    return {f(x), detail::step_at(V(0), x, V(f.alpha), V(1))};
-}
-
-/// 0 at alpha.
-template <class T, class V>
-value_and_slope<V> differentiate(thresholded_relu<T> const& f, V const& x)
-{
-    return {f(x), detail::step_at(V(f.alpha), x, V(0), V(1))};
-}
-
-template <class T, class V>
-value_and_slope<V> differentiate(scaled_tanh<T> const& f, V const& x)
-{
-    auto const [value, slope] = differentiate(tanh(), V(f.beta) * x);
-    return {V(f.alpha) * value, V(f.alpha) * V(f.beta) * slope};
-}
-
-/// 0 at both ends of the slope.
-template <class T, class V>
-value_and_slope<V> differentiate(hard_sigmoid<T> const& f, V const& x)
-{
-    V const y = multiply_add(V(f.alpha), x, V(f.beta));
-    return {f(x), select(y >= V(1), V(0), detail::step_at(V(0), y, V(0), V(f.alpha)))};
-}
-
-/// alpha at 0.
-template <class T, class V>
-value_and_slope<V> differentiate(elu<T> const& f, V const& x)
-{
-    return {f(x), select(x > V(0), V(1), V(f.alpha) * kernel::exp_of(x))};
-}
-
-/// Computes ct = value * (ct - sum(value * ct)), the derivative of softmax, whose values these are.
-template <class T>
-void softmax_vjp(T const* value, T* ct, std::size_t count) noexcept
-{
-    T sum(0);
-    for (std::size_t i = 0; i < count; ++i)
-        sum = multiply_add(value[i], ct[i], sum);
-    for (std::size_t i = 0; i < count; ++i)
-        ct[i] = value[i] * (ct[i] - sum);
-}
-
-/// Computes ct_x[i] = f'(x[i]) * ct_y[i] of an elementwise activation f. ct_x may be x or ct_y.
-template <class T, class F>
-XLOOM_FLATTEN void map_vjp(T const* x, T const* ct_y, T* ct_x, std::size_t count, F const& f) noexcept
-{
-    std::size_t i = 0;
-    for (; i + batch_size<T> <= count; i += batch_size<T>)
-        store_batch(ct_x + i, differentiate(f, load_batch(x + i)).slope * load_batch(ct_y + i));
-    if constexpr (has_simd<T>)
-        if (i < count)
-            store_first(
-                differentiate(f, load_first(x + i, count - i)).slope * load_first(ct_y + i, count - i),
-                ct_x + i, count - i);
-}
-
-/// Computes the values of an activation and its derivatives at x. Rows are padded to whole batches; `value`
-/// may be x. The derivatives of softmax, which is not elementwise, are 1.
-template <class T>
-void differentiate_units(
-    activation_function const& function, T const* x, T* value, T* slope, std::size_t units) noexcept
-{
-    if (function.kind == activation::softmax) {
-        softmax(x, value, units);
-        std::fill_n(slope, units, T(1));
-        return;
-    }
-    with_activation<T>(function, [=](auto const& f) {
-        for_each_batch<T>(units, [=](std::size_t j) {
-            auto const at = differentiate(f, load_batch(x + j));
-            store_batch(value + j, at.value);
-            store_batch(slope + j, at.slope);
-        });
-    });
-}
-
-/// Computes the values of a gate and its derivatives, which are 0 where a sum was clipped; at the limit it is
-/// not. NaN stays NaN.
-template <class T>
-void differentiate_gate(gate<T> const& f, T const* sums, T* value, T* slope, std::size_t units) noexcept
-{
-    if (!f.is_clipped)
-        return differentiate_units(f.function, sums, value, slope, units);
-    for_each_batch<T>(units, [=](std::size_t j) { store_batch(value + j, load_batch(sums + j)); });
-    clip_units(f.clip, value, units);
-    differentiate_units(f.function, value, value, slope, units);
-    for_each_batch<T>(units, [=, limit = f.clip](std::size_t j) {
-        using V = batch_t<T>;
-        V const x = load_batch(sums + j), zero(T(0));
-        store_batch(
-            slope + j, select(x > V(limit), zero, select(x < V(-limit), zero, load_batch(slope + j))));
-    });
-}
-
-/// Computes ct = the cotangent of the sums of a gate from ct, that of its values.
-template <class T>
-void gate_vjp(
-    activation_function const& function, T const* value, T const* slope, T* ct, std::size_t units) noexcept
-{
-    if (function.kind == activation::softmax)
-        softmax_vjp(value, ct, units);
-    set_products(slope, ct, ct, units);
-}
-
-} // namespace xloom::inline XLOOM_ABI::kernel
-
 namespace xloom::inline XLOOM_ABI::kernel {
 
 /// The residuals of the sequences of a part, which are every `stride`-th of the sequences sorted by
@@ -17668,164 +18083,6 @@ callable_score<T> score_for(
 
 // ==== xloom/detail/recurrent/packed_weights.hpp ====
 // The weights of the recurrent operators, packed once for all calls that use them.
-
-// ==== xloom/detail/core/vector_level.hpp ====
-// The functions that depend on the vector unit: those that this translation unit compiles for its own
-// processor or, with XLOOM_DISPATCH defined, those that the library xloom_dispatch holds for each vector unit
-// that it supports. Everything that chooses between the two is in this header.
-
-#ifdef XLOOM_DISPATCH
-
-#include <atomic>
-#include <cstddef>
-#include <cstdint>
-#include <type_traits>
-
-namespace xloom::inline XLOOM_ABI::dispatch {
-
-/// A set of vector units for which xloom_dispatch has functions.
-enum class level : unsigned char {
-    sse2,        ///< the units of each x86-64 processor
-    avx2,        ///< AVX2, FMA and F16C
-    avx2_vnni,   ///< AVX-VNNI, with those of avx2
-    avx512,      ///< AVX-512 F, BW, CD, DQ and VL, with those of avx2
-    avx512_vnni, ///< AVX-512 VNNI, with those of avx512
-    avx512_bf16, ///< AVX-512 BF16, with those of avx512_vnni
-};
-inline constexpr std::size_t level_count = 6;
-
-namespace detail {
-
-/// True if the processor and the operating system permit a level.
-bool is_supported(level) noexcept;
-/// Returns the level to begin with: the highest supported one, or that of the environment variable
-/// XLOOM_DISPATCH_LEVEL; level_count if the variable names no supported level.
-std::size_t first_level() noexcept;
-
-/// The current level of all threads; level_count until it is first read.
-extern std::atomic<std::size_t> chosen_level;
-
-/// Returns the functions of a level. The library has them for the types of functions that it lists.
-template <class Functions>
-Functions const& functions_of(level) noexcept;
-
-[[noreturn]] inline void fail_level(char const* op)
-{
-    xloom::detail::fail<option_error>(op,
-        ": the level must be one that the processor and the operating system support, sse2, avx2, avx2_vnni, "
-        "avx512, avx512_vnni or avx512_bf16, but the highest supported one is ",
-        is_supported(level::avx512_bf16)   ? "avx512_bf16"
-        : is_supported(level::avx512_vnni) ? "avx512_vnni"
-        : is_supported(level::avx512)      ? "avx512"
-        : is_supported(level::avx2_vnni)   ? "avx2_vnni"
-        : is_supported(level::avx2)        ? "avx2"
-                                           : "sse2",
-        ". Choose another level, or unset XLOOM_DISPATCH_LEVEL.");
-}
-
-} // namespace detail
-
-/// True if the processor and the operating system support the vector units of a level.
-inline bool is_supported(level unit) noexcept
-{
-    return static_cast<std::size_t>(unit) < level_count && detail::is_supported(unit);
-}
-
-/// Returns the level of weights that are packed, and of calls without packed ones, from now on: the highest
-/// that is supported, but for avx512_bf16 on processors with AMX, where avx512_vnni is faster; unless the
-/// environment variable XLOOM_DISPATCH_LEVEL (the name of a level) or force_level chooses another.
-///
-/// Errors    option_error: XLOOM_DISPATCH_LEVEL names no level, or one that is not supported.
-inline level current_level()
-{
-    std::size_t unit = detail::chosen_level.load(std::memory_order_relaxed);
-    if (unit == level_count) {
-        std::size_t const first = detail::first_level();
-        if (first == level_count)
-            detail::fail_level("xloom::dispatch: XLOOM_DISPATCH_LEVEL");
-        // Another thread may have set it in the meantime; then `unit` becomes that level.
-        if (detail::chosen_level.compare_exchange_strong(unit, first))
-            unit = first;
-    }
-    return static_cast<level>(unit);
-}
-
-/// Sets the current level of all threads. Weights, matrices and cells that exist keep the level that packed
-/// them.
-///
-/// Errors    option_error: the level is not supported.
-inline void force_level(level unit)
-{
-    if (!dispatch::is_supported(unit))
-        detail::fail_level("xloom::dispatch::force_level");
-    detail::chosen_level = static_cast<std::size_t>(unit);
-}
-
-} // namespace xloom::inline XLOOM_ABI::dispatch
-
-namespace xloom::inline XLOOM_ABI::detail {
-
-template <class Item>
-inline constexpr bool is_dispatched_float = std::is_same_v<Item, float> || std::is_same_v<Item, double>;
-template <class Item>
-inline constexpr bool is_dispatched_integer =
-    std::is_same_v<Item, std::int32_t> || std::is_same_v<Item, std::uint32_t> ||
-    std::is_same_v<Item, std::int64_t> || std::is_same_v<Item, std::uint64_t>;
-
-/// True for functions that are in xloom_dispatch: those of float and double and, if they say so, of integers.
-template <class Functions>
-inline constexpr bool is_dispatched = is_dispatched_float<typename Functions::item>;
-template <class Functions>
-    requires(Functions::has_integers)
-inline constexpr bool is_dispatched<Functions> =
-    is_dispatched_float<typename Functions::item> || is_dispatched_integer<typename Functions::item>;
-
-/// The level that an object was made with.
-class vector_level {
-public:
-    vector_level() : level_(dispatch::current_level()) {}
-
-    friend bool operator==(vector_level const&, vector_level const&) = default;
-
-    /// Returns the functions of this level. Functions are a struct of pointers to functions with
-    /// Functions::compiled(), which returns those of this translation unit, an element type `item`, and
-    /// maybe `has_integers`.
-    template <class Functions>
-    Functions functions() const noexcept
-    {
-        if constexpr (is_dispatched<Functions>)
-            return dispatch::detail::functions_of<Functions>(level_);
-        else
-            return Functions::compiled();
-    }
-
-private:
-    dispatch::level level_;
-};
-
-} // namespace xloom::inline XLOOM_ABI::detail
-
-#else
-
-namespace xloom::inline XLOOM_ABI::detail {
-
-/// The level that an object was made with: the one of this translation unit.
-class vector_level {
-public:
-    friend bool operator==(vector_level const&, vector_level const&) = default;
-
-    /// Returns the functions of this translation unit. Functions are a struct of pointers to functions with
-    /// Functions::compiled(), which returns them, and an element type `item`.
-    template <class Functions>
-    static constexpr Functions functions() noexcept
-    {
-        return Functions::compiled();
-    }
-};
-
-} // namespace xloom::inline XLOOM_ABI::detail
-
-#endif
 
 // ==== xloom/detail/recurrent/batch_run.hpp ====
 // The engine of the recurrent operators: the rows of a batch, sorted by length and partitioned into
@@ -38194,6 +38451,299 @@ void scatter_nd_vjp_into(Reduce const& reduce, Data const& data, Indices const& 
 
 } // namespace xloom::inline XLOOM_ABI
 
+// ==== xloom/gradients/segment_softmax_vjp.hpp ====
+// The derivative of segment_softmax, from its result.
+
+// ==== xloom/detail/prefix/segment_softmax_run.hpp ====
+// The runs of segment_softmax and of its derivative.
+
+namespace xloom::inline XLOOM_ABI::detail {
+
+/// The requirements of a softmax of segments.
+template <class X, class Splits, class... Env>
+using softmax_types = requirements<at_most_a_policy<Env...>, with_an_axis<X>, floating_point_elements<X>,
+    splits_of_rows<Splits>>;
+
+/// The requirements of the derivative of a softmax of segments.
+template <class Y, class Splits, class Ct, class... Env>
+using softmax_vjp_types =
+    requirements<softmax_types<Y, Splits, Env...>, with_an_axis<Ct>, one_element_type<Y, Ct>>;
+
+/// Computes the softmax of a sequence of `count` elements: in place, or in a buffer if there is one.
+template <class T>
+void softmax_sequence(
+    strip_items<T const> const& x, strip_items<T> const& y, std::size_t count, compute_t<T>* buffer)
+{
+    if constexpr (std::same_as<T, compute_t<T>>)
+        if (buffer == nullptr)
+            return kernel::softmax(x.first, y.first, count);
+    for (std::size_t t = 0; t < count; ++t)
+        buffer[t] = static_cast<compute_t<T>>(x(t, 0));
+    kernel::softmax(buffer, buffer, count);
+    for (std::size_t t = 0; t < count; ++t)
+        y(t, 0) = static_cast<T>(buffer[t]);
+}
+
+/// Computes the cotangents of a sequence of `count` elements from those of its softmax y, or adds them to
+/// ct_x.
+template <class T>
+void softmax_cotangents(strip_items<T const> const& y, strip_items<T const> const& ct_y,
+    strip_items<T> const& ct_x, std::size_t count, bool is_added)
+{
+    using V = compute_t<T>;
+    using sum_type = std::conditional_t<std::same_as<V, float>, double, V>; // long sums of floats stay exact
+    auto const at = [](auto const& items, std::size_t t) { return static_cast<V>(items(t, 0)); };
+    sum_type sum = 0;
+    for (std::size_t t = 0; t < count; ++t)
+        sum = kernel::product_plus(static_cast<sum_type>(at(ct_y, t)), static_cast<sum_type>(at(y, t)), sum);
+    auto const slope = [&](std::size_t t) { return static_cast<V>(at(ct_y, t) - static_cast<V>(sum)); };
+    if (is_added)
+        for (std::size_t t = 0; t < count; ++t)
+            ct_x(t, 0) = static_cast<T>(kernel::product_plus(at(y, t), slope(t), at(ct_x, t)));
+    else
+        for (std::size_t t = 0; t < count; ++t)
+            ct_x(t, 0) = static_cast<T>(at(y, t) * slope(t));
+}
+
+/// Calls f(part, offsets of the first element, number of elements) for each sequence of each segment that has
+/// elements.
+template <class Sequences, class F, class Policy>
+void for_each_segment_sequence(
+    row_split_list const& splits, Sequences const& all, std::size_t parts, F const& f, Policy const& policy)
+{
+    splits.for_each_part(policy, parts, [&](std::size_t part, std::size_t begin, std::size_t end) {
+        for (std::size_t s = begin; s < end; ++s) {
+            if (splits.length(s) == 0)
+                continue; // it may begin behind the last row
+            for (std::size_t i = 0; i < all.count(); i += all.neighbours()) {
+                auto at = all(i);
+                for (std::size_t k = 0; k < at.size(); ++k)
+                    at[k] += static_cast<std::ptrdiff_t>(splits.begin(s)) * all.time()[k];
+                for (std::size_t c = 0; c < all.neighbours(); ++c) {
+                    f(part, at, splits.length(s));
+                    for (std::size_t k = 0; k < at.size(); ++k)
+                        at[k] += all.beside()[k];
+                }
+            }
+        }
+    });
+}
+
+/// Checks the operands and computes the softmax of each segment. Requires valid types.
+template <class X, class Splits, class Y, class Policy>
+void run_segment_softmax(
+    std::string_view name, X const& x, Splits const& row_splits, Y& y, Policy const& policy)
+{
+    using T = item_t<X>;
+    auto const xs = std::tie(x);
+    auto const ys = std::tie(y);
+    scanned_operands<false, std::tuple<X const&>, std::tuple<Y&>> const call(
+        name, "x", xs, "y", ys, in_place);
+    std::size_t const rows = check_segmented_rows(name, call.operands());
+    row_split_list const splits(name, row_splits, rows);
+    check_written(name, call.results(), call.inputs());
+    check_apart_from_splits(name, call.results(), row_splits);
+    if (rows == 0)
+        return;
+    sequences<2> const all(call.layouts(), 0, false);
+    std::size_t const parts = detail::parts_for(policy, rows * all.count());
+    auto const& time = all.time();
+    bool const is_contiguous = std::same_as<T, compute_t<T>> && time[0] == 1 && time[1] == 1;
+    std::size_t const longest = is_contiguous ? 0 : splits.longest();
+    aligned_vector<compute_t<T>> buffers(parts * longest);
+    detail::for_each_segment_sequence(
+        splits, all, parts,
+        [&](std::size_t part, sequences<2>::offsets const& at, std::size_t length) {
+            detail::softmax_sequence<T>({std::get<0>(call.x) + at[0], time[0], 0},
+                {std::get<0>(call.y) + at[1], time[1], 0}, length,
+                longest == 0 ? nullptr : buffers.data() + part * longest);
+        },
+        policy);
+}
+
+/// Checks the operands and computes the cotangents of each segment, or adds them. Requires valid types.
+template <class Y, class Splits, class Ct, class CtX, class Policy>
+void run_segment_softmax_vjp(std::string_view name, Y const& y, Splits const& row_splits, Ct const& ct_y,
+    CtX& ct_x, bool is_added, Policy const& policy)
+{
+    using T = item_t<Y>;
+    detail::check_named_ranks(name, {"y", "ct_y", "ct_x", "row_splits"}, std::tie(y, ct_y, ct_x, row_splits));
+    std::array const memory{detail::memory_of(y), detail::memory_of(ct_y), detail::memory_of(ct_x),
+        detail::memory_of(row_splits)};
+    operand_memory const result("ct_x", memory[2]);
+    std::array<operand_memory, 3> const read{
+        {{"y", memory[0]}, {"ct_y", memory[1]}, {"row_splits", memory[3]}}};
+    std::size_t const rows = check_segmented_rows(name, std::array{read[0], read[1], result});
+    row_split_list const splits(name, row_splits, rows);
+    check_written(name, std::array{result}, read);
+    if (rows == 0)
+        return;
+    sequences<3> const all({memory[0].layout, memory[1].layout, memory[2].layout}, 0, false);
+    auto const& time = all.time();
+    T const* const y_items = enable_tensor<bare<Y>>::data(y);
+    T const* const ct_y_items = enable_tensor<bare<Ct>>::data(ct_y);
+    T* const ct_x_items = enable_tensor<bare<CtX>>::data(ct_x);
+    detail::for_each_segment_sequence(
+        splits, all, detail::parts_for(policy, rows * all.count()),
+        [&](std::size_t, sequences<3>::offsets const& at, std::size_t length) {
+            detail::softmax_cotangents<T>({y_items + at[0], time[0], 0}, {ct_y_items + at[1], time[1], 0},
+                {ct_x_items + at[2], time[2], 0}, length, is_added);
+        },
+        policy);
+}
+
+} // namespace xloom::inline XLOOM_ABI::detail
+
+// ==== xloom/parallel/segment_softmax.hpp ====
+// Softmax over the segments of ragged rows.
+
+// ==== xloom/parallel/row_splits.hpp ====
+// Row splits, which say where the segments of ragged rows begin and end.
+
+namespace xloom::inline XLOOM_ABI {
+
+/// Returns the row splits of sorted segment ids, which segment_reduce and its like take.
+///
+///     row_splits[s] = number of ids less than s      # s = 0, ..., S
+///
+/// Shapes    segment_ids [N], num_segments = S; the result [S + 1].
+/// Types     any integers; the result has std::int64_t.
+/// Errors    shape_error: not of rank 1. index_error: an id that is outside [0, S) or less than the one
+///           before it. Reductions by ids in any order are those of scatter_nd.
+/// Cost      one pass over the ids, and over the result, which is allocated.
+/// Source    tf.RaggedTensor.from_value_rowids; the offsets of torch.nn.EmbeddingBag, with the end.
+/// Example
+/// ```cpp
+/// xt::xtensor<int, 1> const ids = {0, 0, 2, 2, 2};
+/// xloom::row_splits_of(ids, 4); // = [0, 2, 2, 5, 5]
+/// ```
+template <class Ids>
+auto row_splits_of(Ids const& segment_ids, std::size_t num_segments)
+{
+    if constexpr (detail::satisfied<detail::splits_of_rows<Ids>>()) {
+        auto const [ids] = detail::evaluated_inputs(std::tie(segment_ids));
+        return detail::splits_of_ids("xloom::row_splits_of", ids, num_segments);
+    } else {
+        return detail::owned_splits(); // a value, so that one mistake gives one error
+    }
+}
+
+} // namespace xloom::inline XLOOM_ABI
+
+namespace xloom::inline XLOOM_ABI {
+
+/// Computes the softmax of each segment of consecutive rows, for example of the attention over the neighbours
+/// of each node of a graph.
+///
+///     y[i] = exp(x[i] - max(x of segment)) / sum(exp(x of segment - max(x of segment)))
+///
+/// Shapes    x [N, ...], row_splits [S + 1], from 0 to N, not decreasing; y as x. Each column of x has a
+///           softmax of its own. Any layout, lazy expressions too.
+/// Types     float, double, long double and storage floats, which are computed in float and rounded once;
+///           row_splits of any integers.
+/// Policy    serial, or one with threads (thread_policy, tbb_policy), each of which has whole segments.
+///           Results are bitwise equal to those of serial, and those of all layouts are equal.
+/// NaN       y of a segment is NaN if one of x there is NaN or +infinity, or all are -infinity.
+/// Errors    before the first write: shape_error; index_error (row_splits do not begin with 0, end with N
+///           and ascend); overlap_error, std::bad_alloc.
+/// Max error relative, 10 + d / 2 epsilons of float or double where y is a normal number; d is max - x[i],
+///           whose rounding it begins with.
+/// Cost      three passes over each segment, which stays in cache. Strided sequences and storage floats go
+///           through a buffer of the longest segment for each thread, which is allocated.
+/// Source    ONNX Softmax-13 for each segment; torch_geometric.utils.softmax.
+/// Example
+/// ```cpp
+/// xt::xtensor<float, 1> const x = {0, 0, 5, 0, 0, 0, 0};
+/// xloom::segment_softmax(x, xt::xtensor<int, 1>{0, 2, 3, 7}); // = [0.5, 0.5, 1, 0.25, 0.25, 0.25, 0.25]
+/// ```
+template <class X, class Splits, class... Env>
+auto segment_softmax(X const& x, Splits const& row_splits, Env&&... env)
+{
+    static constexpr std::string_view op = "xloom::segment_softmax";
+    if constexpr (detail::satisfied<detail::softmax_types<X, Splits, Env...>>()) {
+        auto const [input, splits] = detail::evaluated_inputs(std::tie(x, row_splits));
+        auto y = detail::make_like(op, "x", input);
+        detail::run_segment_softmax(op, input, splits, y, detail::policy_of(env...));
+        return y;
+    } else {
+        return detail::owned_t<X>(); // a value, so that one mistake gives one error
+    }
+}
+
+/// Computes segment_softmax into the caller's y, which may be x itself.
+///
+/// Example
+/// ```cpp
+/// xt::xtensor<double, 2> scores = {{0, 1}, {0, 1}, {3, 3}}; // [edges, heads]
+/// xloom::segment_softmax_into(scores, xt::xtensor<int, 1>{0, 2, 3}, scores);
+/// scores; // = [[0.5, 0.5], [0.5, 0.5], [1, 1]]
+/// ```
+template <class X, class Splits, class Y, class... Env>
+void segment_softmax_into(X const& x, Splits const& row_splits, Y&& y, Env&&... env)
+{
+    if constexpr (detail::satisfied<detail::softmax_types<X, Splits, Env...>, detail::written<Y>,
+                      detail::results_of<X, Y>>()) {
+        auto const [input, splits] = detail::evaluated_inputs(std::tie(x, row_splits));
+        detail::run_segment_softmax(
+            "xloom::segment_softmax_into", input, splits, y, detail::policy_of(env...));
+    }
+}
+
+} // namespace xloom::inline XLOOM_ABI
+
+namespace xloom::inline XLOOM_ABI {
+
+/// Returns the vector-Jacobian product of segment_softmax: the gradient by x, where y is its result and ct_y
+/// the cotangent of y.
+///
+///     ct_x[i] = y[i] * (ct_y[i] - sum(ct_y * y of segment))
+///
+/// Shapes    y and ct_y [N, ...], row_splits [S + 1], from 0 to N, not decreasing; ct_x as y. Any layout,
+///           lazy expressions too.
+/// Types     y, ct_y and ct_x of one type, as for segment_softmax; row_splits of any integers.
+/// Policy    serial, or one with threads (thread_policy, tbb_policy), each of which has whole segments.
+///           Results are bitwise equal to those of serial, and those of all layouts are equal.
+/// Errors    before the first write: shape_error; index_error (row_splits do not begin with 0, end with N
+///           and ascend); overlap_error, std::bad_alloc.
+/// Order     the sum is that of the rows in their order; of floats and storage floats in double.
+/// Cost      two passes over each segment.
+/// Source    jax.vjp of jax.nn.softmax, segment by segment.
+/// Example
+/// ```cpp
+/// xt::xtensor<double, 1> const x = {0, 0, 5, 1, 1}, ct_y = {1, 0, 1, 0, 2};
+/// xt::xtensor<int, 1> const row_splits = {0, 2, 3, 5};
+/// auto const y = xloom::segment_softmax(x, row_splits);
+/// xloom::segment_softmax_vjp(y, row_splits, ct_y); // = [0.25, -0.25, 0, -0.5, 0.5]
+/// ```
+template <class Y, class Splits, class Ct, class... Env>
+auto segment_softmax_vjp(Y const& y, Splits const& row_splits, Ct const& ct_y, Env&&... env)
+{
+    static constexpr std::string_view op = "xloom::segment_softmax_vjp";
+    if constexpr (detail::satisfied<detail::softmax_vjp_types<Y, Splits, Ct, Env...>>()) {
+        auto const [results, splits, cotangents] = detail::evaluated_inputs(std::tie(y, row_splits, ct_y));
+        auto ct_x = detail::make_like(op, "y", results);
+        detail::run_segment_softmax_vjp(
+            op, results, splits, cotangents, ct_x, false, detail::policy_of(env...));
+        return ct_x;
+    } else {
+        return detail::owned_t<Y>(); // a value, so that one mistake gives one error
+    }
+}
+
+/// Adds segment_softmax_vjp to the caller's ct_x, which shares no memory with another operand.
+template <class Y, class Splits, class Ct, class CtX, class... Env>
+void segment_softmax_vjp_into(Y const& y, Splits const& row_splits, Ct const& ct_y, CtX&& ct_x, Env&&... env)
+{
+    if constexpr (detail::satisfied<detail::softmax_vjp_types<Y, Splits, Ct, Env...>, detail::written<CtX>,
+                      detail::results_of<Y, CtX>>()) {
+        auto const [results, splits, cotangents] = detail::evaluated_inputs(std::tie(y, row_splits, ct_y));
+        detail::run_segment_softmax_vjp("xloom::segment_softmax_vjp_into", results, splits, cotangents, ct_x,
+            true, detail::policy_of(env...));
+    }
+}
+
+} // namespace xloom::inline XLOOM_ABI
+
 // ==== xloom/gradients/selective_scan_vjp.hpp ====
 // The derivative of the selective scan.
 
@@ -43826,39 +44376,6 @@ void cumulative_prod_into(X const& x, Y&& y, Options&& options = {}, Env&&... en
 
 } // namespace xloom::inline XLOOM_ABI
 
-// ==== xloom/parallel/row_splits.hpp ====
-// Row splits, which say where the segments of ragged rows begin and end.
-
-namespace xloom::inline XLOOM_ABI {
-
-/// Returns the row splits of sorted segment ids, which segment_reduce and its like take.
-///
-///     row_splits[s] = number of ids less than s      # s = 0, ..., S
-///
-/// Shapes    segment_ids [N], num_segments = S; the result [S + 1].
-/// Types     any integers; the result has std::int64_t.
-/// Errors    shape_error: not of rank 1. index_error: an id that is outside [0, S) or less than the one
-///           before it. Reductions by ids in any order are those of scatter_nd.
-/// Cost      one pass over the ids, and over the result, which is allocated.
-/// Source    tf.RaggedTensor.from_value_rowids; the offsets of torch.nn.EmbeddingBag, with the end.
-/// Example
-/// ```cpp
-/// xt::xtensor<int, 1> const ids = {0, 0, 2, 2, 2};
-/// xloom::row_splits_of(ids, 4); // = [0, 2, 2, 5, 5]
-/// ```
-template <class Ids>
-auto row_splits_of(Ids const& segment_ids, std::size_t num_segments)
-{
-    if constexpr (detail::satisfied<detail::splits_of_rows<Ids>>()) {
-        auto const [ids] = detail::evaluated_inputs(std::tie(segment_ids));
-        return detail::splits_of_ids("xloom::row_splits_of", ids, num_segments);
-    } else {
-        return detail::owned_splits(); // a value, so that one mistake gives one error
-    }
-}
-
-} // namespace xloom::inline XLOOM_ABI
-
 // ==== xloom/parallel/segment_reduce.hpp ====
 // Reductions of the segments of ragged rows.
 
@@ -44671,259 +45188,6 @@ void segment_scan_into(
 {
     detail::segment_scan_into<segment_scan_options>("xloom::segment_scan_into", op, xs, row_splits,
         std::forward<Ys>(ys), std::forward<Options>(options), std::forward<Env>(env)...);
-}
-
-} // namespace xloom::inline XLOOM_ABI
-
-// ==== xloom/parallel/segment_softmax.hpp ====
-// Softmax over the segments of ragged rows, and its derivative.
-
-// ==== xloom/detail/prefix/segment_softmax_run.hpp ====
-// The runs of segment_softmax and of its derivative.
-
-namespace xloom::inline XLOOM_ABI::detail {
-
-/// The requirements of a softmax of segments.
-template <class X, class Splits, class... Env>
-using softmax_types = requirements<at_most_a_policy<Env...>, with_an_axis<X>, floating_point_elements<X>,
-    splits_of_rows<Splits>>;
-
-/// The requirements of the derivative of a softmax of segments.
-template <class Y, class Splits, class Ct, class... Env>
-using softmax_vjp_types =
-    requirements<softmax_types<Y, Splits, Env...>, with_an_axis<Ct>, one_element_type<Y, Ct>>;
-
-/// Computes the softmax of a sequence of `count` elements: in place, or in a buffer if there is one.
-template <class T>
-void softmax_sequence(
-    strip_items<T const> const& x, strip_items<T> const& y, std::size_t count, compute_t<T>* buffer)
-{
-    if constexpr (std::same_as<T, compute_t<T>>)
-        if (buffer == nullptr)
-            return kernel::softmax(x.first, y.first, count);
-    for (std::size_t t = 0; t < count; ++t)
-        buffer[t] = static_cast<compute_t<T>>(x(t, 0));
-    kernel::softmax(buffer, buffer, count);
-    for (std::size_t t = 0; t < count; ++t)
-        y(t, 0) = static_cast<T>(buffer[t]);
-}
-
-/// Computes the cotangents of a sequence of `count` elements from those of its softmax y, or adds them to
-/// ct_x.
-template <class T>
-void softmax_cotangents(strip_items<T const> const& y, strip_items<T const> const& ct_y,
-    strip_items<T> const& ct_x, std::size_t count, bool is_added)
-{
-    using V = compute_t<T>;
-    using sum_type = std::conditional_t<std::same_as<V, float>, double, V>; // long sums of floats stay exact
-    auto const at = [](auto const& items, std::size_t t) { return static_cast<V>(items(t, 0)); };
-    sum_type sum = 0;
-    for (std::size_t t = 0; t < count; ++t)
-        sum = kernel::product_plus(static_cast<sum_type>(at(ct_y, t)), static_cast<sum_type>(at(y, t)), sum);
-    auto const slope = [&](std::size_t t) { return static_cast<V>(at(ct_y, t) - static_cast<V>(sum)); };
-    if (is_added)
-        for (std::size_t t = 0; t < count; ++t)
-            ct_x(t, 0) = static_cast<T>(kernel::product_plus(at(y, t), slope(t), at(ct_x, t)));
-    else
-        for (std::size_t t = 0; t < count; ++t)
-            ct_x(t, 0) = static_cast<T>(at(y, t) * slope(t));
-}
-
-/// Calls f(part, offsets of the first element, number of elements) for each sequence of each segment that has
-/// elements.
-template <class Sequences, class F, class Policy>
-void for_each_segment_sequence(
-    row_split_list const& splits, Sequences const& all, std::size_t parts, F const& f, Policy const& policy)
-{
-    splits.for_each_part(policy, parts, [&](std::size_t part, std::size_t begin, std::size_t end) {
-        for (std::size_t s = begin; s < end; ++s) {
-            if (splits.length(s) == 0)
-                continue; // it may begin behind the last row
-            for (std::size_t i = 0; i < all.count(); i += all.neighbours()) {
-                auto at = all(i);
-                for (std::size_t k = 0; k < at.size(); ++k)
-                    at[k] += static_cast<std::ptrdiff_t>(splits.begin(s)) * all.time()[k];
-                for (std::size_t c = 0; c < all.neighbours(); ++c) {
-                    f(part, at, splits.length(s));
-                    for (std::size_t k = 0; k < at.size(); ++k)
-                        at[k] += all.beside()[k];
-                }
-            }
-        }
-    });
-}
-
-/// Checks the operands and computes the softmax of each segment. Requires valid types.
-template <class X, class Splits, class Y, class Policy>
-void run_segment_softmax(
-    std::string_view name, X const& x, Splits const& row_splits, Y& y, Policy const& policy)
-{
-    using T = item_t<X>;
-    auto const xs = std::tie(x);
-    auto const ys = std::tie(y);
-    scanned_operands<false, std::tuple<X const&>, std::tuple<Y&>> const call(
-        name, "x", xs, "y", ys, in_place);
-    std::size_t const rows = check_segmented_rows(name, call.operands());
-    row_split_list const splits(name, row_splits, rows);
-    check_written(name, call.results(), call.inputs());
-    check_apart_from_splits(name, call.results(), row_splits);
-    if (rows == 0)
-        return;
-    sequences<2> const all(call.layouts(), 0, false);
-    std::size_t const parts = detail::parts_for(policy, rows * all.count());
-    auto const& time = all.time();
-    bool const is_contiguous = std::same_as<T, compute_t<T>> && time[0] == 1 && time[1] == 1;
-    std::size_t const longest = is_contiguous ? 0 : splits.longest();
-    aligned_vector<compute_t<T>> buffers(parts * longest);
-    detail::for_each_segment_sequence(
-        splits, all, parts,
-        [&](std::size_t part, sequences<2>::offsets const& at, std::size_t length) {
-            detail::softmax_sequence<T>({std::get<0>(call.x) + at[0], time[0], 0},
-                {std::get<0>(call.y) + at[1], time[1], 0}, length,
-                longest == 0 ? nullptr : buffers.data() + part * longest);
-        },
-        policy);
-}
-
-/// Checks the operands and computes the cotangents of each segment, or adds them. Requires valid types.
-template <class Y, class Splits, class Ct, class CtX, class Policy>
-void run_segment_softmax_vjp(std::string_view name, Y const& y, Splits const& row_splits, Ct const& ct_y,
-    CtX& ct_x, bool is_added, Policy const& policy)
-{
-    using T = item_t<Y>;
-    detail::check_named_ranks(name, {"y", "ct_y", "ct_x", "row_splits"}, std::tie(y, ct_y, ct_x, row_splits));
-    std::array const memory{detail::memory_of(y), detail::memory_of(ct_y), detail::memory_of(ct_x),
-        detail::memory_of(row_splits)};
-    operand_memory const result("ct_x", memory[2]);
-    std::array<operand_memory, 3> const read{
-        {{"y", memory[0]}, {"ct_y", memory[1]}, {"row_splits", memory[3]}}};
-    std::size_t const rows = check_segmented_rows(name, std::array{read[0], read[1], result});
-    row_split_list const splits(name, row_splits, rows);
-    check_written(name, std::array{result}, read);
-    if (rows == 0)
-        return;
-    sequences<3> const all({memory[0].layout, memory[1].layout, memory[2].layout}, 0, false);
-    auto const& time = all.time();
-    T const* const y_items = enable_tensor<bare<Y>>::data(y);
-    T const* const ct_y_items = enable_tensor<bare<Ct>>::data(ct_y);
-    T* const ct_x_items = enable_tensor<bare<CtX>>::data(ct_x);
-    detail::for_each_segment_sequence(
-        splits, all, detail::parts_for(policy, rows * all.count()),
-        [&](std::size_t, sequences<3>::offsets const& at, std::size_t length) {
-            detail::softmax_cotangents<T>({y_items + at[0], time[0], 0}, {ct_y_items + at[1], time[1], 0},
-                {ct_x_items + at[2], time[2], 0}, length, is_added);
-        },
-        policy);
-}
-
-} // namespace xloom::inline XLOOM_ABI::detail
-
-namespace xloom::inline XLOOM_ABI {
-
-/// Computes the softmax of each segment of consecutive rows, for example of the attention over the neighbours
-/// of each node of a graph.
-///
-///     y[i] = exp(x[i] - max(x of segment)) / sum(exp(x of segment - max(x of segment)))
-///
-/// Shapes    x [N, ...], row_splits [S + 1], from 0 to N, not decreasing; y as x. Each column of x has a
-///           softmax of its own. Any layout, lazy expressions too.
-/// Types     float, double, long double and storage floats, which are computed in float and rounded once;
-///           row_splits of any integers.
-/// Policy    serial, or one with threads (thread_policy, tbb_policy), each of which has whole segments.
-///           Results are bitwise equal to those of serial, and those of all layouts are equal.
-/// NaN       y of a segment is NaN if one of x there is NaN or +infinity, or all are -infinity.
-/// Errors    before the first write: shape_error; index_error (row_splits do not begin with 0, end with N
-///           and ascend); overlap_error, std::bad_alloc.
-/// Max error relative, 10 + d / 2 epsilons of float or double where y is a normal number; d is max - x[i],
-///           whose rounding it begins with.
-/// Cost      three passes over each segment, which stays in cache. Strided sequences and storage floats go
-///           through a buffer of the longest segment for each thread, which is allocated.
-/// Source    ONNX Softmax-13 for each segment; torch_geometric.utils.softmax.
-/// Example
-/// ```cpp
-/// xt::xtensor<float, 1> const x = {0, 0, 5, 0, 0, 0, 0};
-/// xloom::segment_softmax(x, xt::xtensor<int, 1>{0, 2, 3, 7}); // = [0.5, 0.5, 1, 0.25, 0.25, 0.25, 0.25]
-/// ```
-template <class X, class Splits, class... Env>
-auto segment_softmax(X const& x, Splits const& row_splits, Env&&... env)
-{
-    static constexpr std::string_view op = "xloom::segment_softmax";
-    if constexpr (detail::satisfied<detail::softmax_types<X, Splits, Env...>>()) {
-        auto const [input, splits] = detail::evaluated_inputs(std::tie(x, row_splits));
-        auto y = detail::make_like(op, "x", input);
-        detail::run_segment_softmax(op, input, splits, y, detail::policy_of(env...));
-        return y;
-    } else {
-        return detail::owned_t<X>(); // a value, so that one mistake gives one error
-    }
-}
-
-/// Computes segment_softmax into the caller's y, which may be x itself.
-///
-/// Example
-/// ```cpp
-/// xt::xtensor<double, 2> scores = {{0, 1}, {0, 1}, {3, 3}}; // [edges, heads]
-/// xloom::segment_softmax_into(scores, xt::xtensor<int, 1>{0, 2, 3}, scores);
-/// scores; // = [[0.5, 0.5], [0.5, 0.5], [1, 1]]
-/// ```
-template <class X, class Splits, class Y, class... Env>
-void segment_softmax_into(X const& x, Splits const& row_splits, Y&& y, Env&&... env)
-{
-    if constexpr (detail::satisfied<detail::softmax_types<X, Splits, Env...>, detail::written<Y>,
-                      detail::results_of<X, Y>>()) {
-        auto const [input, splits] = detail::evaluated_inputs(std::tie(x, row_splits));
-        detail::run_segment_softmax(
-            "xloom::segment_softmax_into", input, splits, y, detail::policy_of(env...));
-    }
-}
-
-/// Returns the vector-Jacobian product of segment_softmax: the gradient by x, where y is its result and ct_y
-/// the cotangent of y.
-///
-///     ct_x[i] = y[i] * (ct_y[i] - sum(ct_y * y of segment))
-///
-/// Shapes    y and ct_y [N, ...], row_splits [S + 1], from 0 to N, not decreasing; ct_x as y. Any layout,
-///           lazy expressions too.
-/// Types     y, ct_y and ct_x of one type, as for segment_softmax; row_splits of any integers.
-/// Policy    serial, or one with threads (thread_policy, tbb_policy), each of which has whole segments.
-///           Results are bitwise equal to those of serial, and those of all layouts are equal.
-/// Errors    before the first write: shape_error; index_error (row_splits do not begin with 0, end with N
-///           and ascend); overlap_error, std::bad_alloc.
-/// Order     the sum is that of the rows in their order; of floats and storage floats in double.
-/// Cost      two passes over each segment.
-/// Source    jax.vjp of jax.nn.softmax, segment by segment.
-/// Example
-/// ```cpp
-/// xt::xtensor<double, 1> const x = {0, 0, 5, 1, 1}, ct_y = {1, 0, 1, 0, 2};
-/// xt::xtensor<int, 1> const row_splits = {0, 2, 3, 5};
-/// auto const y = xloom::segment_softmax(x, row_splits);
-/// xloom::segment_softmax_vjp(y, row_splits, ct_y); // = [0.25, -0.25, 0, -0.5, 0.5]
-/// ```
-template <class Y, class Splits, class Ct, class... Env>
-auto segment_softmax_vjp(Y const& y, Splits const& row_splits, Ct const& ct_y, Env&&... env)
-{
-    static constexpr std::string_view op = "xloom::segment_softmax_vjp";
-    if constexpr (detail::satisfied<detail::softmax_vjp_types<Y, Splits, Ct, Env...>>()) {
-        auto const [results, splits, cotangents] = detail::evaluated_inputs(std::tie(y, row_splits, ct_y));
-        auto ct_x = detail::make_like(op, "y", results);
-        detail::run_segment_softmax_vjp(
-            op, results, splits, cotangents, ct_x, false, detail::policy_of(env...));
-        return ct_x;
-    } else {
-        return detail::owned_t<Y>(); // a value, so that one mistake gives one error
-    }
-}
-
-/// Adds segment_softmax_vjp to the caller's ct_x, which shares no memory with another operand.
-template <class Y, class Splits, class Ct, class CtX, class... Env>
-void segment_softmax_vjp_into(Y const& y, Splits const& row_splits, Ct const& ct_y, CtX&& ct_x, Env&&... env)
-{
-    if constexpr (detail::satisfied<detail::softmax_vjp_types<Y, Splits, Ct, Env...>, detail::written<CtX>,
-                      detail::results_of<Y, CtX>>()) {
-        auto const [results, splits, cotangents] = detail::evaluated_inputs(std::tie(y, row_splits, ct_y));
-        detail::run_segment_softmax_vjp("xloom::segment_softmax_vjp_into", results, splits, cotangents, ct_x,
-            true, detail::policy_of(env...));
-    }
 }
 
 } // namespace xloom::inline XLOOM_ABI
@@ -47704,16 +47968,16 @@ private:
 /// xt::xtensor<double, 2> const dW = {{1, 2}, {10, 20}, {100, 200}}; // of three micro-batches
 /// auto sum = xt::xtensor<double, 1>::from_shape({2});
 /// xloom::distributed_axis const batches(alone, 3);
-/// xloom::distributed_sum(dW, sum, batches);
+/// xloom::distributed_sum_into(dW, sum, batches);
 /// sum; // = [111, 222]
 /// ```
 template <class Xs, class Sums, class... Env>
-void distributed_sum(Xs const& xs, Sums&& sums, Env&&... env)
+void distributed_sum_into(Xs const& xs, Sums&& sums, Env&&... env)
 {
     if constexpr (detail::satisfied<detail::over_ranks<Env...>, detail::with_an_axis<Xs>,
                       detail::flat_arguments<Sums>, detail::written<Sums>, detail::results_of<Xs, Sums>,
                       detail::sendable<Xs>, detail::with_a_sum<Xs>>()) {
-        static constexpr std::string_view op = "xloom::distributed_sum";
+        static constexpr std::string_view op = "xloom::distributed_sum_into";
         auto const& part = detail::rank_axis_of(env...);
         auto const results = detail::leaves(sums);
         detail::agreed<detail::rank_sum_call<Xs, std::remove_const_t<decltype(results)>,
@@ -47877,252 +48141,6 @@ void run_ranks(std::size_t size, F const& f)
 // ==== xloom/recurrent.hpp ====
 // Recurrent networks: LSTM, GRU, RNN, their stacks, AttnLSTM, selective scan, their cells, activations and
 // products.
-
-// ==== xloom/recurrent/activations.hpp ====
-// ONNX's activation functions over contiguous ranges, with SIMD for float and double.
-
-namespace xloom::inline XLOOM_ABI {
-
-/// The accuracy of an activation: its error is at most `max_ulp` units in the last place of the true value,
-/// for float and double arguments from the lowest ones on. Below these, where true values are subnormal or
-/// nearly so, the result is at least 0 and exceeds the true value by at most `max_ulp` times the smallest
-/// subnormal number.
-struct activation_accuracy {
-    activation kind;
-    double max_ulp;
-    float lowest_float = -std::numeric_limits<float>::infinity();
-    double lowest_double = -std::numeric_limits<double>::infinity();
-};
-
-/// The accuracies of activations. Relu, LeakyRelu and ThresholdedRelu are not listed: they round once at
-/// most. Nor are Affine and HardSigmoid, which round alpha * x, then the sum, or both at once. ScaledTanh
-/// rounds beta * x, its tanh, and the product with alpha; the bound holds where beta * x and the result are
-/// not subnormal.
-inline constexpr std::array<activation_accuracy, 6> activation_accuracies{{
-    {activation::tanh, kernel::has_simd<float> ? 1.5 : 2.5}, // 2.5: <cmath> of glibc 2.36
-    {activation::sigmoid, 3.0, -87.0f, -708.0},
-    {activation::scaled_tanh, kernel::has_simd<float> ? 4.5 : 6.5},
-    {activation::elu, 2.5}, // with alpha = 1
-    {activation::softsign, 2.0},
-    {activation::softplus, 3.0, -87.0f, -708.0},
-}};
-
-namespace detail {
-
-/// The function that computes an activation.
-template <class T>
-struct activate_functions {
-    using item = T;
-
-    void (*activate)(activation_function const&, T const* x, T* y, std::size_t count) noexcept;
-
-    static constexpr activate_functions compiled() noexcept { return {&kernel::activate<T>}; }
-};
-
-template <class T>
-void activate_items(activation_function const& function, T const* x, T* y, std::size_t count)
-{
-    vector_level().template functions<activate_functions<T>>().activate(function, x, y, count);
-}
-
-/// Computes storage floats as floats, in one piece because softmax needs all of them.
-template <class T>
-    requires is_small_float<T>
-void activate_items(activation_function const& function, T const* x, T* y, std::size_t count)
-{
-    std::vector<float> floats(x, x + count);
-    activate_items(function, floats.data(), floats.data(), count);
-    std::transform(floats.begin(), floats.end(), y, [](float value) { return T(value); });
-}
-
-/// The function that computes an activation's derivative.
-template <class T>
-struct activate_vjp_functions {
-    using item = T;
-
-    void (*run)(activation_function const&, T const* x, T const* ct_y, T* ct_x, std::size_t count);
-
-    static constexpr activate_vjp_functions compiled() noexcept { return {&multiply_by_slopes}; }
-
-private:
-    static void multiply_by_slopes(
-        activation_function const& function, T const* x, T const* ct_y, T* ct_x, std::size_t count)
-    {
-        if (function.kind == activation::softmax) {
-            std::vector<T> values(x, x + count);
-            kernel::softmax(values.data(), values.data(), count);
-            std::copy_n(ct_y, count, ct_x);
-            kernel::softmax_vjp(values.data(), ct_x, count);
-        } else
-            kernel::with_activation<T>(
-                function, [=](auto const& f) { kernel::map_vjp(x, ct_y, ct_x, count, f); });
-    }
-};
-
-template <class T>
-void activate_vjp_items(
-    activation_function const& function, T const* x, T const* ct_y, T* ct_x, std::size_t count)
-{
-    vector_level().template functions<activate_vjp_functions<T>>().run(function, x, ct_y, ct_x, count);
-}
-
-template <class T>
-    requires is_small_float<T>
-void activate_vjp_items(
-    activation_function const& function, T const* x, T const* ct_y, T* ct_x, std::size_t count)
-{
-    std::vector<float> const x_floats(x, x + count);
-    std::vector<float> ct_floats(ct_y, ct_y + count);
-    activate_vjp_items(function, x_floats.data(), ct_floats.data(), ct_floats.data(), count);
-    std::transform(ct_floats.begin(), ct_floats.end(), ct_x, [](float value) { return T(value); });
-}
-
-/// Returns an activation with ONNX's defaults of alpha and beta. An invalid kind is kept for the error text.
-constexpr activation_function default_activation(activation kind)
-{
-    auto const number = static_cast<std::size_t>(kind);
-    if (number >= activation_count)
-        return {kind};
-    auto const& [alpha, beta] = activation_entries[number].onnx;
-    return {kind, alpha, beta};
-}
-
-[[noreturn]] inline void fail_kind(std::string_view op, activation kind)
-{
-    fail<option_error>(op, ": an activation must be one that ONNX names, but function.kind is ",
-        static_cast<int>(kind), ". Choose one of ", activation_names(), ".");
-}
-
-/// The items of a contiguous range: std::vector, std::array, std::span, an array.
-template <class Range>
-using range_item_t = typename decltype(std::span(std::declval<Range>()))::element_type;
-
-/// True if y is a contiguous range that can be written, and x one of the same element type.
-template <class X, class Y>
-concept activates = requires {
-    typename range_item_t<X const&>;
-    typename range_item_t<Y>;
-    requires std::same_as<std::remove_const_t<range_item_t<X const&>>, range_item_t<Y>>;
-};
-
-} // namespace detail
-
-/// Computes y[i] = function(x[i]); softmax: y = exp(x - max(x)) / sum(exp(x - max(x))) over the whole range.
-///
-/// Shapes    x and y are contiguous ranges of equal length: std::vector, std::array, std::span, arrays.
-/// Types     float and double with SIMD, storage floats through float, any other scalar that has the
-///           functions of <cmath>; x and y of one type.
-/// Max error activation_accuracies, in ULP.
-/// Special   NaN gives NaN, in every function. Infinity gives the limit, but NaN where alpha (Affine,
-///           HardSigmoid; LeakyRelu below 0) or beta (ScaledTanh) is 0: their product is NaN. Sigmoid and
-///           Softplus do not overflow. -0 stays -0 in Relu, LeakyRelu, Tanh, Elu and Softsign.
-///           ThresholdedRelu keeps x >= alpha, as ONNX specifies. Softmax is NaN everywhere if one of x is
-///           NaN or +infinity, or all are -infinity.
-/// Errors    before anything is written: shape_error: x and y differ in length; option_error: an invalid
-///           kind, an unknown name.
-/// Cost      float, AVX2: 0.3 to 0.9 ns per item, whatever its value. An item's result does not depend on its
-///           position. Storage floats: a buffer of a float for each item.
-/// Real time after the first call, but for storage floats.
-/// Aliasing  y may be x.
-/// Source    ONNX LSTM-22, activations.
-/// Example
-/// ```cpp
-/// std::vector<float> x = {-1, 0, 2};
-/// xloom::activate(xloom::activation::relu, x, x);
-/// x; // = [0, 0, 2]
-/// xloom::activate({xloom::activation::elu, 0.5}, x, x); // alpha = 0.5
-/// ```
-template <class X, class Y>
-void activate(activation_function const& function, X const& x, Y&& y)
-{
-    static_assert(detail::activates<X, Y>,
-        "xloom::activate: x and y must be contiguous ranges of one element type, such as std::vector or "
-        "std::span, and y must be a variable that can be written");
-    if constexpr (detail::activates<X, Y>) {
-        std::span const from(x);
-        std::span const to(std::forward<Y>(y));
-        if (from.size() != to.size())
-            detail::fail<shape_error>("xloom::activate: x and y must be equally long, but x has ",
-                detail::counted{from.size(), "item"}, " and y has ", to.size(), ". Give them one length.");
-        if (static_cast<std::size_t>(function.kind) >= activation_count)
-            detail::fail_kind("xloom::activate", function.kind);
-        detail::activate_items(function, from.data(), to.data(), from.size());
-    }
-}
-
-/// Computes an activation with ONNX's defaults of alpha and beta.
-template <class X, class Y>
-void activate(activation kind, X const& x, Y&& y)
-{
-    xloom::activate(detail::default_activation(kind), x, std::forward<Y>(y));
-}
-
-/// Computes the activation of this name, such as "LeakyRelu", with ONNX's defaults of alpha and beta; case is
-/// ignored.
-template <class X, class Y>
-void activate(std::string_view name, X const& x, Y&& y)
-{
-    xloom::activate(parse_activations("xloom::activate", std::array{name})[0], x, std::forward<Y>(y));
-}
-
-/// Computes ct_x[i] = function'(x[i]) * ct_y[i], the cotangent of activate's x from that of its y; softmax:
-/// ct_x = y * (ct_y - sum(y * ct_y)).
-///
-/// Shapes    x, ct_y and ct_x are contiguous ranges of equal length, as in activate.
-/// Types     those of activate.
-/// Special   At a kink, PyTorch's derivative: 0 in Relu (at 0), ThresholdedRelu (at alpha) and HardSigmoid
-///           (at both ends of its slope), alpha in LeakyRelu and Elu (at 0). NaN in x gives NaN, except in
-///           Affine. Derivatives do not cancel: that of Tanh at 10 has as many digits as at 1.
-/// Errors    before anything is written: shape_error: the ranges differ in length; option_error: an invalid
-///           kind, an unknown name.
-/// Cost      as activate; softmax and storage floats: buffers of the range's length.
-/// Aliasing  ct_x may be ct_y or x.
-/// Source    ONNX LSTM-22, activations.
-/// Example
-/// ```cpp
-/// std::vector<float> const x = {-1, 0.5, 2};
-/// std::vector<float> ct = {1, 1, 3};
-/// xloom::activate_vjp(xloom::activation::relu, x, ct, ct);
-/// ct; // = [0, 1, 3]
-/// ```
-template <class X, class CtY, class CtX>
-void activate_vjp(activation_function const& function, X const& x, CtY const& ct_y, CtX&& ct_x)
-{
-    static_assert(detail::activates<X, CtX> && detail::activates<CtY, CtX>,
-        "xloom::activate_vjp: x, ct_y and ct_x must be contiguous ranges of one element type, such as "
-        "std::vector or std::span, and ct_x must be a variable that can be written");
-    if constexpr (detail::activates<X, CtX> && detail::activates<CtY, CtX>) {
-        std::span const at(x);
-        std::span const from(ct_y);
-        std::span const to(std::forward<CtX>(ct_x));
-        if (at.size() != to.size() || from.size() != to.size())
-            detail::fail<shape_error>(
-                "xloom::activate_vjp: x, ct_y and ct_x must be equally long, but x has ",
-                detail::counted{at.size(), "item"}, ", ct_y has ", from.size(), " and ct_x has ", to.size(),
-                ". Give them one length.");
-        if (static_cast<std::size_t>(function.kind) >= activation_count)
-            detail::fail_kind("xloom::activate_vjp", function.kind);
-        detail::activate_vjp_items(function, at.data(), from.data(), to.data(), at.size());
-    }
-}
-
-/// Computes the cotangent of an activation with ONNX's defaults of alpha and beta.
-template <class X, class CtY, class CtX>
-void activate_vjp(activation kind, X const& x, CtY const& ct_y, CtX&& ct_x)
-{
-    xloom::activate_vjp(detail::default_activation(kind), x, ct_y, std::forward<CtX>(ct_x));
-}
-
-/// Computes the cotangent of the activation of this name, with ONNX's defaults of alpha and beta; case is
-/// ignored.
-template <class X, class CtY, class CtX>
-void activate_vjp(std::string_view name, X const& x, CtY const& ct_y, CtX&& ct_x)
-{
-    xloom::activate_vjp(
-        parse_activations("xloom::activate_vjp", std::array{name})[0], x, ct_y, std::forward<CtX>(ct_x));
-}
-
-} // namespace xloom::inline XLOOM_ABI
 
 // ==== xloom/recurrent/attn_lstm_cell.hpp ====
 // One step of AttnLSTM, for streams and as a scan's body.

@@ -7,6 +7,7 @@
 #include <tuple>
 #include <utility>
 
+#include <xloom/gradients/activate_vjp.hpp>
 #include <xloom/gradients/attn_lstm_vjp.hpp>
 #include <xloom/gradients/causal_conv_vjp.hpp>
 #include <xloom/gradients/gru_vjp.hpp>
@@ -17,7 +18,6 @@
 #include <xloom/parallel/linear_recurrence.hpp>
 #include <xloom/parallel/segment_reduce.hpp>
 #include <xloom/parallel/segment_scan.hpp>
-#include <xloom/recurrent/activations.hpp>
 #include <xloom/recurrent/attn_lstm_cell.hpp>
 #include <xloom/recurrent/causal_conv.hpp>
 #include <xloom/recurrent/gru_cell.hpp>

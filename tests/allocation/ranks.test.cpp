@@ -149,7 +149,7 @@ TEST_CASE("sums of gradients: the buffer")
         xt::xtensor<float, 2> const gradients = xt::ones<float>({std::size_t{8}, elements});
         xt::xtensor<float, 1> sums = xt::zeros<float>({elements});
         distributed_axis const batches(alone, 8, buffer);
-        CHECK(bytes_of([&] { distributed_sum(gradients, sums, batches); }) <= 2 * buffer + bookkeeping);
+        CHECK(bytes_of([&] { distributed_sum_into(gradients, sums, batches); }) <= 2 * buffer + bookkeeping);
     }
 }
 
@@ -202,12 +202,12 @@ TEST_CASE("an allocation that one rank is refused is an error of all, before the
     xt::xtensor<float, 3> const dW = xt::ones<float>({2, 50, 2});
     matrix const dR = xt::ones<double>({2, 7});
     using sums = std::tuple<xt::xtensor<float, 2, xt::layout_type::column_major>, xt::xtensor<double, 1>>;
-    CHECK(refused_calls(
-              sums(xt::zeros<float>({50, 2}), xt::zeros<double>({7})), [&](auto const& ranks, sums& sum) {
-                  distributed_axis const axis(ranks, 2, 300);
-                  auto const lazy_dW = 2.0F * dW;
-                  distributed_sum(std::tie(lazy_dW, dR), std::tie(std::get<0>(sum), std::get<1>(sum)), axis);
-              }) > 0);
+    CHECK(refused_calls(sums(xt::zeros<float>({50, 2}), xt::zeros<double>({7})), [&](auto const& ranks,
+                                                                                     sums& sum) {
+        distributed_axis const axis(ranks, 2, 300);
+        auto const lazy_dW = 2.0F * dW;
+        distributed_sum_into(std::tie(lazy_dW, dR), std::tie(std::get<0>(sum), std::get<1>(sum)), axis);
+    }) > 0);
 }
 
 TEST_CASE("ranks that cannot all be started end")

@@ -66,7 +66,7 @@ int main()
     distributed_scatter_nd_into(y, indices, x, {}, axis, serial);
     distributed_scatter_nd_into(reduce_add, y, indices, x, serial, axis);
     distributed_scatter_nd_into(reduction::max, y, indices, x, {}, distributed_axis(alone, 3));
-    distributed_sum(dW, sum, axis, serial);
+    distributed_sum_into(dW, sum, axis, serial);
 #elif CASE == 1
     distributed_associative_scan_into(join, words, words, axis);
 #elif CASE == 2
@@ -82,15 +82,15 @@ int main()
 #elif CASE == 7
     distributed_scatter_nd_into(words, indices, words, axis);
 #elif CASE == 8
-    distributed_sum(dW, sum, axis, 2);
+    distributed_sum_into(dW, sum, axis, 2);
 #elif CASE == 9
-    distributed_sum(std::array<float, 1>{1}, sum, axis);
+    distributed_sum_into(std::array<float, 1>{1}, sum, axis);
 #elif CASE == 10
-    distributed_sum(dW, xt::xtensor<float, 1>(sum), axis);
+    distributed_sum_into(dW, xt::xtensor<float, 1>(sum), axis);
 #elif CASE == 11
-    distributed_sum(dW, wide_sum, axis);
+    distributed_sum_into(dW, wide_sum, axis);
 #elif CASE == 12
-    distributed_sum(std::tie(dW, dW), sum, axis);
+    distributed_sum_into(std::tie(dW, dW), sum, axis);
 #elif CASE == 13
     distributed_associative_scan_into(reduction::add, x, y);
 #elif CASE == 14
@@ -102,12 +102,12 @@ int main()
 #elif CASE == 17
     distributed_scatter_nd_into(y, indices, x, axis, scatter_nd_options());
 #elif CASE == 18
-    distributed_sum(dW, sum, serial);
+    distributed_sum_into(dW, sum, serial);
 #elif CASE == 19
     struct point {};
     xt::xtensor<point, 1> points;
     xt::xtensor<point, 0> point_sum;
-    distributed_sum(points, point_sum, axis);
+    distributed_sum_into(points, point_sum, axis);
 #endif
     static_cast<void>(y), static_cast<void>(wide), static_cast<void>(sum);
     static_cast<void>(wide_sum), static_cast<void>(words), static_cast<void>(numbers);

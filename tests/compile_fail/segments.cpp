@@ -25,9 +25,9 @@
 // clang-format on
 #include <array>
 
+#include <xloom/gradients/segment_softmax_vjp.hpp>
 #include <xloom/parallel/segment_reduce.hpp>
 #include <xloom/parallel/segment_scan.hpp>
-#include <xloom/parallel/segment_softmax.hpp>
 
 #include "../support/xtensor_extras.hpp"
 

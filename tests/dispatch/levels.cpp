@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "support/threads.hpp"
-#include <xloom/recurrent/activations.hpp>
+#include <xloom/gradients/activate_vjp.hpp>
 #include <xloom/recurrent/attn_lstm_cell.hpp>
 #include <xloom/recurrent/gru.hpp>
 #include <xloom/recurrent/gru_cell.hpp>

@@ -64,7 +64,7 @@ TEST_CASE("sums of micro-batches, in windows of any size")
                     xt::xtensor<double, 3> const my_R = rows_of(R, part);
                     xt::xtensor<float, 2, xt::layout_type::column_major> dW = xt::ones<float>({3, 5});
                     xt::xtensor<double, 2> dR = xt::ones<double>({1, 1});
-                    distributed_sum(std::tie(my_W, my_R), std::tie(dW, dR), axis);
+                    distributed_sum_into(std::tie(my_W, my_R), std::tie(dW, dR), axis);
                     return are_equal(dW, sum_W) && are_equal(dR, sum_R);
                 }));
             }
@@ -80,7 +80,7 @@ TEST_CASE("several threads of a rank")
         distributed_axis const axis(ranks, part.length());
         xt::xtensor<float, 3> const my_W = rows_of(W, part);
         xt::xtensor<float, 2> dW = xt::ones<float>({37, 41});
-        distributed_sum(my_W, dW, axis, thread_policy(3));
+        distributed_sum_into(my_W, dW, axis, thread_policy(3));
         return dW == sum_W;
     }));
 }
@@ -90,7 +90,7 @@ TEST_CASE("sums of slices without elements")
     CHECK(on_ranks([&](auto const& ranks) {
         auto const gradients = xt::xtensor<float, 2>::from_shape({3, 0});
         auto sums = xt::xtensor<float, 1>::from_shape({0});
-        distributed_sum(gradients, sums, distributed_axis(ranks, 3));
+        distributed_sum_into(gradients, sums, distributed_axis(ranks, 3));
         return sums.size() == 0;
     }));
 }
@@ -107,7 +107,7 @@ TEST_CASE("a sum of more slices than fit in memory")
             xt::adapt(&one, length, xt::no_ownership(), std::array<std::size_t, 2>{length, 1});
         xt::xtensor<double, 1> sum = {7};
         distributed_axis const axis(ranks, length);
-        return !text_of<shape_error>([&] { distributed_sum(slices, sum, axis); }).empty() && sum(0) == 7;
+        return !text_of<shape_error>([&] { distributed_sum_into(slices, sum, axis); }).empty() && sum(0) == 7;
     }));
 }
 
@@ -117,9 +117,10 @@ TEST_CASE("sums of another shape on one rank")
         xt::xtensor<float, 2> const gradients = {{1, 2}};
         xt::xtensor<float, 1> sums = xt::zeros<float>({ranks.rank() + 1 == ranks.size() ? 3 : 2});
         distributed_axis const axis(ranks, 1);
-        return text_of<shape_error>([&] { distributed_sum(gradients, sums, axis); }) ==
+        return text_of<shape_error>([&] { distributed_sum_into(gradients, sums, axis); }) ==
                "rank " + std::to_string(ranks.size() - 1) +
-                   ": xloom::distributed_sum: sum must have the shape of x without the divided axis, [2], "
+                   ": xloom::distributed_sum_into: sum must have the shape of x without the divided axis, "
+                   "[2], "
                    "but "
                    "it has [3]. Give it that shape.";
     }));
@@ -134,8 +135,8 @@ TEST_CASE("lazy gradients that throw on one rank")
         xt::xtensor<double, 0> sum_R = 7.0;
         distributed_axis const axis(ranks, 1);
         auto const failing = fails_on_last(ranks, dR);
-        return is_failure_of_last(
-                   ranks, [&] { distributed_sum(std::tie(dW, failing), std::tie(sum_W, sum_R), axis); }) &&
+        return is_failure_of_last(ranks,
+                   [&] { distributed_sum_into(std::tie(dW, failing), std::tie(sum_W, sum_R), axis); }) &&
                sum_W == xt::xtensor<float, 1>{7, 7} && sum_R() == 7.0;
     }));
 }
@@ -149,16 +150,16 @@ TEST_CASE("ranks whose types or functions differ")
         xt::xtensor<float, 0> sum_x = 0.0F;
         xt::xtensor<std::int32_t, 0> sum_i = 0;
         distributed_axis const axis(ranks, 1);
-        return is_refused_as_different(ranks, "distributed_sum", [&] {
+        return is_refused_as_different(ranks, "distributed_sum_into", [&] {
             if (is_other)
-                distributed_sum(i, sum_i, axis);
+                distributed_sum_into(i, sum_i, axis);
             else
-                distributed_sum(x, sum_x, axis);
-        }) && is_refused_as_different(ranks, is_other ? "distributed_axis" : "distributed_sum", [&] {
+                distributed_sum_into(x, sum_x, axis);
+        }) && is_refused_as_different(ranks, is_other ? "distributed_axis" : "distributed_sum_into", [&] {
             if (is_other)
                 distributed_axis(ranks, 1);
             else
-                distributed_sum(x, sum_x, axis);
+                distributed_sum_into(x, sum_x, axis);
         });
     }));
 }

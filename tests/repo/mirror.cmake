@@ -55,6 +55,8 @@ set(exceptions
   "benchmark row_splits | one pass over the ids"
   "benchmark scan_ragged | the iterations of scan, without padding"
   "benchmark segment_softmax | the softmax of attn_lstm, segment by segment"
+  "benchmark segment_softmax_vjp | as segment_softmax"
+  "benchmark activate_vjp | a part of the time of lstm_vjp"
   "benchmark storage_types | traits only, nothing runs"
   "example linear_recurrence | docs/parallel_scans.md has calls of a few lines"
   "example linear_recurrence_vjp | as linear_recurrence"
@@ -81,6 +83,8 @@ set(exceptions
   "example segment_reduce | docs/parallel_scans.md has calls of a few lines"
   "example segment_scan | as segment_reduce"
   "example segment_softmax | as segment_reduce"
+  "example segment_softmax_vjp | as segment_reduce"
+  "example activate_vjp | as examples/delayed_echo, whose LSTM has activations"
   "example sacado | the examples do without Sacado")
 
 include(${CMAKE_CURRENT_LIST_DIR}/faults.cmake)

@@ -245,16 +245,16 @@ private:
 /// xt::xtensor<double, 2> const dW = {{1, 2}, {10, 20}, {100, 200}}; // of three micro-batches
 /// auto sum = xt::xtensor<double, 1>::from_shape({2});
 /// xloom::distributed_axis const batches(alone, 3);
-/// xloom::distributed_sum(dW, sum, batches);
+/// xloom::distributed_sum_into(dW, sum, batches);
 /// sum; // = [111, 222]
 /// ```
 template <class Xs, class Sums, class... Env>
-void distributed_sum(Xs const& xs, Sums&& sums, Env&&... env)
+void distributed_sum_into(Xs const& xs, Sums&& sums, Env&&... env)
 {
     if constexpr (detail::satisfied<detail::over_ranks<Env...>, detail::with_an_axis<Xs>,
                       detail::flat_arguments<Sums>, detail::written<Sums>, detail::results_of<Xs, Sums>,
                       detail::sendable<Xs>, detail::with_a_sum<Xs>>()) {
-        static constexpr std::string_view op = "xloom::distributed_sum";
+        static constexpr std::string_view op = "xloom::distributed_sum_into";
         auto const& part = detail::rank_axis_of(env...);
         auto const results = detail::leaves(sums);
         detail::agreed<detail::rank_sum_call<Xs, std::remove_const_t<decltype(results)>,

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include <xloom/detail/core/small_float.hpp>
-#include <xloom/recurrent/activations.hpp>
+#include <xloom/gradients/activate_vjp.hpp>
 
 #define BOOST_CSTDFLOAT_NO_LIBQUADMATH_SUPPORT // else its output of __float128 requires another library
 #include <boost/math/differentiation/autodiff.hpp>
