@@ -13,6 +13,7 @@
 
 #include "support/causal_conv_calls.hpp"
 #include "support/dual_gradients.hpp"
+#include "support/plain_number.hpp"
 #include "support/used_workspace.hpp"
 #include "support/xtensor_extras.hpp"
 
@@ -104,6 +105,23 @@ TEST_CASE("causal_conv_vjp_into: central differences of the textbook")
     auto const found = found_gradients<double>(operands, true, cotangents);
     for (std::size_t i = 0; i < expected.size(); ++i)
         check_close(found[i], expected[i], 1e-8);
+}
+
+TEST_CASE("causal_conv_vjp_into: a user's scalars")
+{
+    conv_dims const dims{2, 3, 9, 4};
+    for (bool const silu : {false, true}) {
+        auto const operands = random_conv(dims, with_bias | with_conv_state, 63);
+        auto const cotangents = random_cotangents(dims, 64);
+        auto const expected = expected_gradients(operands, silu, cotangents);
+        auto const found = found_gradients<plain_number>(operands, silu, cotangents);
+        for (std::size_t i = 0; i < expected.size(); ++i) {
+            std::vector<double> values;
+            for (plain_number const each : found[i])
+                values.push_back(each.value);
+            check_close(values, expected[i], 1e-13);
+        }
+    }
 }
 
 TEST_CASE("causal_conv_vjp_into: the definition, with any optional operands, in any layout")
