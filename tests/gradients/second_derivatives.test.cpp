@@ -69,8 +69,8 @@ void check_second_derivatives(typename Family::options options)
                towards = Family::template draw<double>(random, sizes, with_all);
     auto const ct = random_cotangents<double>(random, Family::template textbook<double>(at, options));
     check_slopes<Family>(at, towards, options, ct,
-        recurrent_arrays<dual>{converted_array<dual>(ct.Y), converted_array<dual>(ct.Y_h),
-            converted_array<dual>(ct.Y_c)});
+        recurrent_arrays<dual>{
+            converted_array<dual>(ct.Y), converted_array<dual>(ct.Y_h), converted_array<dual>(ct.Y_c)});
 }
 
 } // namespace

@@ -3,6 +3,7 @@
 
 #include <doctest/doctest.h>
 
+#include <atomic>
 #include <complex>
 #include <string>
 
@@ -14,6 +15,7 @@
 #include "support/nd_operands.hpp"
 #include "support/placed_tensor.hpp"
 #include "support/textbook_elements.hpp"
+#include "support/threads_or_backwards.hpp"
 #include "support/uniform_int.hpp"
 #include "support/xtensor_extras.hpp"
 
@@ -139,6 +141,22 @@ TEST_CASE("an index out of range in any block is an error before anything is wri
         xt::xtensor<float, 2> output = xt::ones<float>({2, 1500});
         CHECK_THROWS_AS(gather_elements_into(items, indices, output, {.axis = 1}), index_error);
         CHECK(output == xt::ones<float>({2, 1500}));
+    }
+}
+
+TEST_CASE("an index out of range in any thread's part is an error")
+{
+    auto const items = xt::xtensor<float, 2>{{1, 2, 3}, {4, 5, 6}};
+    std::size_t const columns = 50'000; // several parts
+    for (std::size_t const wrong : {std::size_t{0}, columns - 1, columns, 2 * columns - 1}) {
+        xt::xtensor<std::int16_t, 2> indices = xt::zeros<std::int16_t>({std::size_t{2}, columns});
+        indices.flat(wrong) = 3;
+        for (bool const is_backwards : {false, true}) {
+            std::atomic<std::size_t> parts = 0;
+            threads_or_backwards const policy{3, is_backwards, &parts};
+            CHECK_THROWS_AS(gather_elements(items, indices, {.axis = 1}, policy), index_error);
+            CHECK(parts > 1);
+        }
     }
 }
 

@@ -1,6 +1,7 @@
 // cumulative_sum and cumulative_prod: the examples of ONNX CumSum, and sums in double.
 
 #include <array>
+#include <atomic>
 #include <cmath>
 #include <complex>
 #include <cstddef>
@@ -18,6 +19,7 @@
 
 #include "support/larger_error.hpp"
 #include "support/textbook_prefix.hpp"
+#include "support/threads_or_backwards.hpp"
 #include "support/xtensor_extras.hpp"
 
 namespace cumulative_test {
@@ -179,6 +181,23 @@ TEST_CASE("cumulative_sum: in place, on threads, of storage floats")
     CHECK(y == vector{1, 2, 6, 24, 120});
     xt::xtensor<xloom::float16, 1> const ones(std::array<std::size_t, 1>{100}, xloom::float16(1));
     CHECK(static_cast<float>(xloom::cumulative_sum(ones, {}, xloom::thread_policy(2))(99)) == 100.0f);
+}
+
+TEST_CASE("cumulative_sum: storage floats on threads have the bits of one thread")
+{
+    auto wide = xt::xtensor<xloom::bfloat16, 2>::from_shape({300, 500});
+    for (std::size_t i = 0; i < wide.size(); ++i)
+        wide.data()[i] = xloom::bfloat16(static_cast<float>(i % 7) - 2.75f);
+    for (std::ptrdiff_t const axis : {0, 1})
+        for (bool const reverse : {false, true}) {
+            xloom::cumulative_options const how{.axis = axis, .reverse = reverse};
+            auto const expected = xloom::cumulative_sum(wide, how);
+            auto found = expected;
+            std::atomic<std::size_t> parts = 0;
+            xloom::cumulative_sum_into(wide, found, how, threads_or_backwards{3, false, &parts});
+            CHECK(parts > 1);
+            CHECK(found == expected);
+        }
 }
 
 TEST_CASE("cumulative_sum: its errors are smaller than those of a serial sum")
