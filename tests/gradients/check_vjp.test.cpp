@@ -154,6 +154,21 @@ TEST_CASE("check_vjp refuses operands of more axes than an operator takes")
         "xloom::check_vjp: a tensor may have at most 16 axes (max_rank), but elements[0] has 17. Merge "
         "some of them.",
         shape_error);
+    auto const in_place = [](auto const&...) { FAIL_CHECK("the body ran"); };
+    CHECK_THROWS_WITH_AS(static_cast<void>(check_vjp_into(in_place, never, 1.0, 1.0, std::tuple(), many)),
+        "xloom::check_vjp_into: a tensor may have at most 16 axes (max_rank), but outputs[0] has 17. Merge "
+        "some of them.",
+        shape_error);
+}
+
+TEST_CASE("check_vjp_into: a body that changes the shape of an output is an error")
+{
+    auto const body = [](double&, double, element_view<double, 1> y) { y = vec{1, 2}; };
+    auto const never = [](auto const&...) { FAIL_CHECK("the body's VJP ran"); };
+    CHECK_THROWS_WITH_AS(static_cast<void>(check_vjp_into(body, never, 1.0, 1.0, std::tuple(), vec{1, 2, 3})),
+        "xloom::check_vjp_into: outputs must keep their shapes in every iteration, but outputs[0] was [3] "
+        "and the body made it [2] at iteration 0. Return a value of the original shape.",
+        body_error);
 }
 
 TEST_CASE("a VJP that changes the shape of a cotangent is an error")
@@ -182,6 +197,12 @@ TEST_CASE("a VJP that changes the shape of a cotangent is an error")
         [](vec&, element& ct_x, vec&) {
             ct_x = vec{1, 2, 3};
         },
+        "xloom::check_vjp: ct_elements must keep their shapes in every iteration, but ct_elements[0] was [2] "
+        "and the body made it [3] at iteration 0. Return a value of the original shape.");
+    check(
+        [](vec&, element ct_x, vec&) {
+            ct_x = vec{1, 2, 3};
+        }, // a copy of the view
         "xloom::check_vjp: ct_elements must keep their shapes in every iteration, but ct_elements[0] was [2] "
         "and the body made it [3] at iteration 0. Return a value of the original shape.");
     check([](vec&, element&, vec& ct_w) { ct_w = vec::from_shape({0}); },
