@@ -18143,7 +18143,14 @@ private:
     {
         for (std::size_t tries = 0; !condition(); ++tries)
             if (tries >= tries_before_yield)
-                std::this_thread::yield();
+                team::yield();
+    }
+
+    static void yield()
+    {
+#ifdef __STDCPP_THREADS__ // else, as on WebAssembly, libc++ has no std::this_thread
+        std::this_thread::yield();
+#endif
     }
 
     void lead(std::size_t parts, part_ref const& f) const
@@ -25267,8 +25274,8 @@ std::vector<double> doubles_of(X const& value)
 template <class Operands>
 class vjp_comparison {
 public:
-    vjp_comparison(Operands& operands, check_vjp_options const& options)
-        : operands_(operands), options_(options)
+    vjp_comparison(std::string_view op, Operands& operands, check_vjp_options const& options)
+        : op_(op), operands_(operands), options_(options)
     {}
 
     /// Returns a cotangent for a result, and the same one for a result of the same place in every call.
@@ -25304,7 +25311,7 @@ public:
         Evaluate const& evaluate, vjp_report& report) const
     {
         auto& operand = std::get<I>(operands_);
-        detail::check_cotangent_kept("xloom::check_vjp", name, number, operand, ct_operand);
+        detail::check_cotangent_kept(op_, name, number, operand, ct_operand);
         using item = item_t<bare<decltype(operand)>>;
         if constexpr (has_quotients<item>) {
             double const tolerance =
@@ -25347,6 +25354,7 @@ private:
         return sum;
     }
 
+    std::string_view op_;
     Operands& operands_;
     check_vjp_options options_;
     cotangent_numbers numbers_{options_.seed};
@@ -25416,6 +25424,18 @@ auto element_arguments(Elements& kept)
         kept);
 }
 
+/// Throws a body_error that names the element that was assigned another shape, itself or a copy of its view.
+template <class... Xs>
+void fail_if_element(std::string_view op, std::string_view name, std::tuple<Xs&...> const& elements,
+    element_reshaped const& found)
+{
+    detail::for_each_leaf(elements, [&]<class X>(auto i, X const& element) {
+        if constexpr (tensor<X>)
+            if (found.data() == enable_tensor<X>::data(element) && found.is() == detail::shape_of(element))
+                detail::fail_reshaped(op, name, i, found.is(), found.assigned(), 0);
+    });
+}
+
 /// The arguments of a body for states or params, and for elements, that it reads or (out) writes.
 template <class Operands>
 using value_arguments = leaves_t<kept_operands_t<as_owned, Operands> const>;
@@ -25462,10 +25482,9 @@ struct fits_step {
 /// Runs check_vjp. call_body(states, elements, params) runs the body on them, which are tuples, and returns a
 /// tuple of the next states and of the outputs, kept as elements.
 template <class State, class Elements, class Params, class CallBody, class BodyVjp>
-vjp_report check_vjp(State const& states, Elements const& elements, Params const& params,
+vjp_report check_vjp(std::string_view op, State const& states, Elements const& elements, Params const& params,
     CallBody const& call_body, BodyVjp& body_vjp, check_vjp_options const& options)
 {
-    static constexpr std::string_view op = "xloom::check_vjp";
     auto const first = detail::kept_operands(as_owned(), states);
     auto const of_elements = detail::kept_operands(as_owned(), elements);
     auto const p = detail::kept_operands(as_owned(), params);
@@ -25476,7 +25495,7 @@ vjp_report check_vjp(State const& states, Elements const& elements, Params const
     auto operands = std::tuple_cat(first, x, p);
     constexpr std::size_t S = std::tuple_size_v<decltype(first)>, M = std::tuple_size_v<decltype(x)>,
                           P = std::tuple_size_v<decltype(p)>;
-    vjp_comparison comparison(operands, options);
+    vjp_comparison comparison(op, operands, options);
 
     auto const results = call_body(first, x, p);
     auto cts = std::apply(
@@ -25496,7 +25515,7 @@ vjp_report check_vjp(State const& states, Elements const& elements, Params const
         auto const ct_y_elements = detail::element_arguments(ct_outputs);
         auto ct_x_elements = detail::element_arguments(ct_x);
         auto const fail = [&](element_reshaped const& found) {
-            detail::fail_if_value(op, "ct_elements", detail::leaves(ct_x_elements), found, 0);
+            detail::fail_if_element(op, "ct_elements", detail::leaves(ct_x_elements), found);
         };
         detail::run_bodies(fail, [&] {
             detail::call_body(body_vjp, detail::leaves(first), detail::leaves(x_elements), detail::leaves(p),
@@ -25568,7 +25587,7 @@ vjp_report check_vjp(Body&& body, BodyVjp&& body_vjp, State const& states, Eleme
             return std::tuple_cat(detail::kept_operands(as_owned(), step.state),
                 detail::kept_operands(as_element(), step.scan_outputs));
         };
-        return detail::check_vjp(states, elements, params, call_body, body_vjp, options);
+        return detail::check_vjp("xloom::check_vjp", states, elements, params, call_body, body_vjp, options);
     } else {
         return {}; // a value, so that one mistake gives one error
     }
@@ -25608,16 +25627,24 @@ vjp_report check_vjp_into(Body&& body, BodyVjp&& body_vjp, State const& states, 
     using vjp_call = checked_vjp_call<std::remove_reference_t<BodyVjp>, State, Elements, Params, Outputs>;
     if constexpr (satisfied<follows_body<BodyVjp>, is_scan_body_into<call>, writes_by_reference<call>,
                       is_scan_vjp<vjp_call>, writes_by_reference<vjp_call>>()) {
+        static constexpr std::string_view op = "xloom::check_vjp_into";
+        auto const of_outputs = detail::kept_operands(as_owned(), outputs);
+        detail::check_extents(op, "outputs", of_outputs);
         auto const call_body = [&](auto const& state, auto const& kept, auto const& param) {
             auto results = detail::kept_operands(as_owned(), state);
-            auto written = detail::kept_operands(as_element(), outputs);
+            auto written = detail::kept_operands(as_element(), of_outputs);
             auto const x = detail::element_arguments(kept);
             auto y = detail::element_arguments(written);
-            detail::call_body(
-                body, detail::leaves(results), detail::leaves(x), detail::leaves(param), detail::leaves(y));
+            auto const fail = [&](element_reshaped const& found) {
+                detail::fail_if_element(op, "outputs", detail::leaves(y), found);
+            };
+            detail::run_bodies(fail, [&] {
+                detail::call_body(body, detail::leaves(results), detail::leaves(x), detail::leaves(param),
+                    detail::leaves(y));
+            });
             return std::tuple_cat(std::move(results), std::move(written));
         };
-        return detail::check_vjp(states, elements, params, call_body, body_vjp, options);
+        return detail::check_vjp(op, states, elements, params, call_body, body_vjp, options);
     } else {
         return {}; // a value, so that one mistake gives one error
     }

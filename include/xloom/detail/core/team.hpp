@@ -65,7 +65,14 @@ private:
     {
         for (std::size_t tries = 0; !condition(); ++tries)
             if (tries >= tries_before_yield)
-                std::this_thread::yield();
+                team::yield();
+    }
+
+    static void yield()
+    {
+#ifdef __STDCPP_THREADS__ // else, as on WebAssembly, libc++ has no std::this_thread
+        std::this_thread::yield();
+#endif
     }
 
     void lead(std::size_t parts, part_ref const& f) const
