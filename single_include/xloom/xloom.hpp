@@ -3733,8 +3733,8 @@ constexpr std::int64_t check_loop(std::string_view op, std::optional<std::int64_
 /// Returns the length of the leading axis, at most the largest integer.
 constexpr std::int64_t room_of(shape const& dims)
 {
-    constexpr std::int64_t most = (std::numeric_limits<std::int64_t>::max)();
-    return dims[0] > static_cast<std::uint64_t>(most) ? most : static_cast<std::int64_t>(dims[0]);
+    constexpr std::uint64_t most = (std::numeric_limits<std::int64_t>::max)();
+    return static_cast<std::int64_t>((std::min)(std::uint64_t{dims[0]}, most));
 }
 
 /// Lists the outputs whose leading axis is shorter than `needed` iterations.
@@ -32921,6 +32921,42 @@ struct affine_consecutive_access {
 
 namespace xloom::inline XLOOM_ABI::detail {
 
+#ifdef __STDCPP_THREADS__
+/// Threads that sleep until a condition holds.
+class sleeping_threads {
+public:
+    template <class Condition>
+    void sleep_until(Condition const& condition)
+    {
+        std::unique_lock lock(mutex_);
+        changed_.wait(lock, condition);
+    }
+
+    void wake_all() noexcept
+    {
+        {
+            std::scoped_lock const lock(mutex_); // no thread is between its last load and its sleep
+        }
+        changed_.notify_all();
+    }
+
+private:
+    // Why not std::atomic's wait: libstdc++ loses notifications where the system has no futex.
+    std::mutex mutex_{};
+    std::condition_variable changed_{};
+};
+#else
+/// One thread, which never waits for itself: libc++ without threads, as on WebAssembly, has no std::mutex.
+struct sleeping_threads {
+    template <class Condition>
+    void sleep_until([[maybe_unused]] Condition const& condition) const
+    {
+        assert(condition());
+    }
+    void wake_all() const noexcept {}
+};
+#endif
+
 /// A number of steps that are done, in their order. One thread at a time does them, others wait for them.
 class progress {
 public:
@@ -32938,8 +32974,7 @@ public:
         for (std::size_t tries = 0; tries < tries_before_sleep; ++tries)
             if (done_.load(std::memory_order_acquire) >= count)
                 return has_reached(count);
-        std::unique_lock lock(mutex_);
-        changed_.wait(lock, [&] { return done_.load(std::memory_order_acquire) >= count; });
+        sleeping_.sleep_until([&] { return done_.load(std::memory_order_acquire) >= count; });
         return has_reached(count);
     }
 
@@ -32950,14 +32985,14 @@ public:
         while (before != given_up && !done_.compare_exchange_weak(
                                          before, count, std::memory_order_release, std::memory_order_relaxed))
             ;
-        wake_all();
+        sleeping_.wake_all();
     }
 
     /// Says that no more steps will be done.
     void give_up() noexcept
     {
         done_.store(given_up, std::memory_order_release);
-        wake_all();
+        sleeping_.wake_all();
     }
 
 private:
@@ -32965,18 +33000,8 @@ private:
     /// To sleep and wake up takes longer than the steps that are waited for.
     static constexpr std::size_t tries_before_sleep = std::size_t{1} << 14;
 
-    void wake_all() noexcept
-    {
-        {
-            std::scoped_lock const lock(mutex_); // no thread is between its last load and its sleep
-        }
-        changed_.notify_all();
-    }
-
     alignas(cache_line) std::atomic<std::size_t> done_ = 0;
-    // Why not std::atomic's wait: libstdc++ loses notifications where the system has no futex.
-    std::mutex mutex_{};
-    std::condition_variable changed_{};
+    sleeping_threads sleeping_{};
 };
 
 } // namespace xloom::inline XLOOM_ABI::detail
@@ -43914,6 +43939,8 @@ constexpr partial_type infer_tensor_scatter(partial_type const& past_cache, part
 // ==== xloom/detail/core/threads.hpp ====
 // Threads that end before their owner, and the first exception of several of them.
 
+#ifdef __STDCPP_THREADS__ // else, as in libc++ for WebAssembly, there are no threads
+
 namespace xloom::inline XLOOM_ABI::detail {
 
 /// The first exception of several threads.
@@ -43975,6 +44002,10 @@ private:
 
 } // namespace xloom::inline XLOOM_ABI::detail
 
+#endif
+
+#ifdef __STDCPP_THREADS__ // else, as in libc++ for WebAssembly, there are no threads
+
 namespace xloom::inline XLOOM_ABI {
 
 /// An execution policy that starts threads for each call, at most `concurrency` with the calling one, and
@@ -44029,6 +44060,8 @@ private:
 };
 
 } // namespace xloom::inline XLOOM_ABI
+
+#endif
 
 // ==== xloom/kernels.hpp ====
 // Building blocks for operators of one's own, which work on the memory of tensors: SIMD batches and functions
@@ -48021,6 +48054,8 @@ void distributed_sum_into(Xs const& xs, Sums&& sums, Env&&... env)
 // ==== xloom/ranks/thread_ranks.hpp ====
 // Ranks as threads of one process: the model of a communicator that tests and first steps use.
 
+#ifdef __STDCPP_THREADS__ // else, as in libc++ for WebAssembly, there are no threads
+
 namespace xloom::inline XLOOM_ABI {
 
 namespace detail {
@@ -48164,6 +48199,8 @@ void run_ranks(std::size_t size, F const& f)
 }
 
 } // namespace xloom::inline XLOOM_ABI
+
+#endif
 
 // ==== xloom/recurrent.hpp ====
 // Recurrent networks: LSTM, GRU, RNN, their stacks, AttnLSTM, selective scan, their cells, activations and

@@ -7,6 +7,8 @@
 #include <xloom/detail/core/policy.hpp>
 #include <xloom/detail/core/threads.hpp>
 
+#ifdef __STDCPP_THREADS__ // else, as in libc++ for WebAssembly, there are no threads
+
 namespace xloom::inline XLOOM_ABI {
 
 /// An execution policy that starts threads for each call, at most `concurrency` with the calling one, and
@@ -61,3 +63,5 @@ private:
 };
 
 } // namespace xloom::inline XLOOM_ABI
+
+#endif

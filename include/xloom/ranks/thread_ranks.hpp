@@ -13,6 +13,8 @@
 #include <xloom/detail/core/error.hpp>
 #include <xloom/detail/core/threads.hpp>
 
+#ifdef __STDCPP_THREADS__ // else, as in libc++ for WebAssembly, there are no threads
+
 namespace xloom::inline XLOOM_ABI {
 
 namespace detail {
@@ -156,3 +158,5 @@ void run_ranks(std::size_t size, F const& f)
 }
 
 } // namespace xloom::inline XLOOM_ABI
+
+#endif

@@ -1,6 +1,7 @@
 #pragma once
 // Requirements of Loop: its termination conditions, and the lengths of its outputs.
 
+#include <algorithm>
 #include <cstdint>
 #include <limits>
 #include <optional>
@@ -30,8 +31,8 @@ constexpr std::int64_t check_loop(std::string_view op, std::optional<std::int64_
 /// Returns the length of the leading axis, at most the largest integer.
 constexpr std::int64_t room_of(shape const& dims)
 {
-    constexpr std::int64_t most = (std::numeric_limits<std::int64_t>::max)();
-    return dims[0] > static_cast<std::uint64_t>(most) ? most : static_cast<std::int64_t>(dims[0]);
+    constexpr std::uint64_t most = (std::numeric_limits<std::int64_t>::max)();
+    return static_cast<std::int64_t>((std::min)(std::uint64_t{dims[0]}, most));
 }
 
 /// Lists the outputs whose leading axis is shorter than `needed` iterations.

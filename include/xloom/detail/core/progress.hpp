@@ -2,6 +2,7 @@
 // How far one thread has come, for the threads that wait for it.
 
 #include <atomic>
+#include <cassert>
 #include <condition_variable>
 #include <cstddef>
 #include <mutex>
@@ -10,6 +11,42 @@
 #include <xloom/detail/core/tuning.hpp>
 
 namespace xloom::inline XLOOM_ABI::detail {
+
+#ifdef __STDCPP_THREADS__
+/// Threads that sleep until a condition holds.
+class sleeping_threads {
+public:
+    template <class Condition>
+    void sleep_until(Condition const& condition)
+    {
+        std::unique_lock lock(mutex_);
+        changed_.wait(lock, condition);
+    }
+
+    void wake_all() noexcept
+    {
+        {
+            std::scoped_lock const lock(mutex_); // no thread is between its last load and its sleep
+        }
+        changed_.notify_all();
+    }
+
+private:
+    // Why not std::atomic's wait: libstdc++ loses notifications where the system has no futex.
+    std::mutex mutex_{};
+    std::condition_variable changed_{};
+};
+#else
+/// One thread, which never waits for itself: libc++ without threads, as on WebAssembly, has no std::mutex.
+struct sleeping_threads {
+    template <class Condition>
+    void sleep_until([[maybe_unused]] Condition const& condition) const
+    {
+        assert(condition());
+    }
+    void wake_all() const noexcept {}
+};
+#endif
 
 /// A number of steps that are done, in their order. One thread at a time does them, others wait for them.
 class progress {
@@ -28,8 +65,7 @@ public:
         for (std::size_t tries = 0; tries < tries_before_sleep; ++tries)
             if (done_.load(std::memory_order_acquire) >= count)
                 return has_reached(count);
-        std::unique_lock lock(mutex_);
-        changed_.wait(lock, [&] { return done_.load(std::memory_order_acquire) >= count; });
+        sleeping_.sleep_until([&] { return done_.load(std::memory_order_acquire) >= count; });
         return has_reached(count);
     }
 
@@ -40,14 +76,14 @@ public:
         while (before != given_up && !done_.compare_exchange_weak(
                                          before, count, std::memory_order_release, std::memory_order_relaxed))
             ;
-        wake_all();
+        sleeping_.wake_all();
     }
 
     /// Says that no more steps will be done.
     void give_up() noexcept
     {
         done_.store(given_up, std::memory_order_release);
-        wake_all();
+        sleeping_.wake_all();
     }
 
 private:
@@ -55,18 +91,8 @@ private:
     /// To sleep and wake up takes longer than the steps that are waited for.
     static constexpr std::size_t tries_before_sleep = std::size_t{1} << 14;
 
-    void wake_all() noexcept
-    {
-        {
-            std::scoped_lock const lock(mutex_); // no thread is between its last load and its sleep
-        }
-        changed_.notify_all();
-    }
-
     alignas(cache_line) std::atomic<std::size_t> done_ = 0;
-    // Why not std::atomic's wait: libstdc++ loses notifications where the system has no futex.
-    std::mutex mutex_{};
-    std::condition_variable changed_{};
+    sleeping_threads sleeping_{};
 };
 
 } // namespace xloom::inline XLOOM_ABI::detail

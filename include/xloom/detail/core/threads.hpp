@@ -9,6 +9,8 @@
 
 #include <xloom/detail/core/abi.hpp>
 
+#ifdef __STDCPP_THREADS__ // else, as in libc++ for WebAssembly, there are no threads
+
 namespace xloom::inline XLOOM_ABI::detail {
 
 /// The first exception of several threads.
@@ -69,3 +71,5 @@ private:
 };
 
 } // namespace xloom::inline XLOOM_ABI::detail
+
+#endif
