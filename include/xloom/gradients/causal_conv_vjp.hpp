@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <string_view>
+#include <tuple>
 #include <type_traits>
 
 #include <xloom/detail/recurrent/causal_conv_vjp_run.hpp>
@@ -102,9 +103,8 @@ void causal_conv_vjp_into(Input const& input, std::type_identity_t<tensor_ref<It
         bool const silu = detail::has_silu(op, detail::options_of<causal_conv_options>(options));
         detail::conv_call<Item> const call{input_ref, weight, inputs, sizes, silu};
         detail::check_conv_vjp(op, call, cotangents, gradients);
-        auto&& workspace = detail::workspace_or_new<recurrent_workspace<Item>>(options, env...);
-        detail::vector_level().functions<detail::conv_vjp_functions<Item>>().run(
-            call, cotangents, gradients, workspace, detail::policy_ref(detail::policy_of(options, env...)));
+        detail::run_at_level<detail::conv_vjp_functions<Item>, Item>(
+            std::tie(call, cotangents, gradients), options, env...);
     }
 }
 

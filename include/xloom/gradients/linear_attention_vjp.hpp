@@ -123,9 +123,8 @@ void linear_attention_vjp_into(Query const& query, Key const& key, Value const& 
         detail::attention_call<Item, S> const call{
             query_ref, key_ref, value_ref, inputs, sizes, detail::scale_of<Item>(chosen, sizes)};
         detail::check_attention_vjp(op, call, cotangents, gradients);
-        auto&& workspace = detail::workspace_or_new<recurrent_workspace<Item>>(options, env...);
-        detail::vector_level().functions<detail::attention_vjp_functions<Item, S>>().run(
-            call, cotangents, gradients, workspace, detail::policy_ref(detail::policy_of(options, env...)));
+        detail::run_at_level<detail::attention_vjp_functions<Item, S>, Item>(
+            std::tie(call, cotangents, gradients), options, env...);
     }
 }
 

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <string_view>
+#include <tuple>
 #include <type_traits>
 
 #include <xloom/detail/recurrent/operands.hpp>
@@ -117,9 +118,8 @@ void selective_scan_vjp_into(Input const& u, std::type_identity_t<selective_scan
         detail::check_selective_vjp(op, u_ref, inputs, sizes, cotangents, gradients);
         detail::selective_call<Item> const call{
             u_ref, inputs, sizes, detail::options_of<selective_scan_options>(options).delta_softplus};
-        auto&& workspace = detail::workspace_or_new<recurrent_workspace<Item>>(options, env...);
-        detail::vector_level().functions<detail::selective_vjp_functions<Item>>().run(
-            call, cotangents, gradients, workspace, detail::policy_ref(detail::policy_of(options, env...)));
+        detail::run_at_level<detail::selective_vjp_functions<Item>, Item>(
+            std::tie(call, cotangents, gradients), options, env...);
     }
 }
 

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <string_view>
+#include <tuple>
 #include <type_traits>
 
 #include <xloom/detail/recurrent/causal_conv_run.hpp>
@@ -128,8 +129,8 @@ void causal_conv_into(Input const& input, std::type_identity_t<tensor_ref<Item c
         detail::conv_sizes const sizes = detail::check_conv_inputs(op, input_ref, weight, inputs);
         bool const silu = detail::has_silu(op, detail::options_of<causal_conv_options>(options));
         detail::check_conv_outputs(op, input_ref, weight, inputs, sizes, outputs);
-        detail::run_causal_conv<Item>(
-            {input_ref, weight, inputs, sizes, silu}, outputs.output, outputs.present_state, options, env...);
+        detail::conv_call<Item> const call{input_ref, weight, inputs, sizes, silu};
+        detail::run_at_level<detail::conv_functions<Item>, Item>(std::tie(call, outputs), options, env...);
     }
 }
 
@@ -158,11 +159,11 @@ auto causal_conv(Input const& input, std::type_identity_t<tensor_ref<Item const>
         tensor_ref<Item const> const input_ref = input;
         detail::conv_sizes const sizes = detail::check_conv_inputs(op, input_ref, weight, inputs);
         bool const silu = detail::has_silu(op, detail::options_of<causal_conv_options>(options));
+        detail::conv_call<Item> const call{input_ref, weight, inputs, sizes, silu};
         result = {enable_tensor<tensor_type>::make(sizes.channels()),
             enable_tensor<tensor_type>::make(sizes.state())};
-        tensor_ref<Item> const output = result.output, present_state = result.present_state;
-        detail::run_causal_conv<Item>(
-            {input_ref, weight, inputs, sizes, silu}, output, present_state, options, env...);
+        causal_conv_outputs<Item> const outputs{result.output, result.present_state};
+        detail::run_at_level<detail::conv_functions<Item>, Item>(std::tie(call, outputs), options, env...);
     }
     return result;
 }

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <string_view>
+#include <tuple>
 #include <type_traits>
 
 #include <xloom/detail/recurrent/linear_attention_run.hpp>
@@ -137,9 +138,10 @@ void linear_attention_into(Query const& query, Key const& key, Value const& valu
         detail::attention_sizes const sizes =
             detail::check_attention_inputs(op, query_ref, key_ref, value_ref, inputs, chosen);
         detail::check_attention_outputs(op, query_ref, key_ref, value_ref, inputs, sizes, outputs);
-        detail::run_linear_attention<Item, S>(
-            {query_ref, key_ref, value_ref, inputs, sizes, detail::scale_of<Item>(chosen, sizes)}, outputs,
-            options, env...);
+        detail::attention_call<Item, S> const call{
+            query_ref, key_ref, value_ref, inputs, sizes, detail::scale_of<Item>(chosen, sizes)};
+        detail::run_at_level<detail::attention_functions<Item, S>, Item>(
+            std::tie(call, outputs), options, env...);
     }
 }
 
@@ -170,11 +172,13 @@ auto linear_attention(Query const& query, Key const& key, Value const& value,
         auto const& chosen = detail::options_of<linear_attention_options>(options);
         detail::attention_sizes const sizes =
             detail::check_attention_inputs(op, query_ref, key_ref, value_ref, inputs, chosen);
+        detail::attention_call<Item, S> const call{
+            query_ref, key_ref, value_ref, inputs, sizes, detail::scale_of<Item>(chosen, sizes)};
         result = {
             enable_tensor<output_type>::make(sizes.output()), enable_tensor<state_type>::make(sizes.state())};
-        detail::run_linear_attention<Item, S>(
-            {query_ref, key_ref, value_ref, inputs, sizes, detail::scale_of<Item>(chosen, sizes)},
-            {.output = result.output, .present_state = result.present_state}, options, env...);
+        linear_attention_outputs<Item, S> const outputs{result.output, result.present_state};
+        detail::run_at_level<detail::attention_functions<Item, S>, Item>(
+            std::tie(call, outputs), options, env...);
     }
     return result;
 }

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <string_view>
+#include <tuple>
 #include <type_traits>
 
 #include <xloom/detail/recurrent/operands.hpp>
@@ -122,9 +123,10 @@ void selective_scan_into(Input const& u, std::type_identity_t<selective_scan_inp
         tensor_ref<Item const> const u_ref = u;
         detail::selective_sizes const sizes = detail::check_selective_inputs(op, u_ref, inputs);
         detail::check_selective_outputs(op, u_ref, inputs, sizes, outputs);
-        detail::run_selective_scan<Item>(
-            {u_ref, inputs, sizes, detail::options_of<selective_scan_options>(options).delta_softplus},
-            outputs.y, outputs.final_state, options, env...);
+        detail::selective_call<Item> const call{
+            u_ref, inputs, sizes, detail::options_of<selective_scan_options>(options).delta_softplus};
+        detail::run_at_level<detail::selective_functions<Item>, Item>(
+            std::tie(call, outputs), options, env...);
     }
 }
 
@@ -153,12 +155,13 @@ auto selective_scan(Input const& u, std::type_identity_t<selective_scan_inputs<I
                       recurrent_workspace<Item>, Options, Env...>>()) {
         tensor_ref<Item const> const u_ref = u;
         detail::selective_sizes const sizes = detail::check_selective_inputs(op, u_ref, inputs);
+        detail::selective_call<Item> const call{
+            u_ref, inputs, sizes, detail::options_of<selective_scan_options>(options).delta_softplus};
         result = {enable_tensor<tensor_type>::make(sizes.channels()),
             enable_tensor<tensor_type>::make(sizes.state())};
-        tensor_ref<Item> const y = result.y, final_state = result.final_state;
-        detail::run_selective_scan<Item>(
-            {u_ref, inputs, sizes, detail::options_of<selective_scan_options>(options).delta_softplus}, y,
-            final_state, options, env...);
+        selective_scan_outputs<Item> const outputs{result.y, result.final_state};
+        detail::run_at_level<detail::selective_functions<Item>, Item>(
+            std::tie(call, outputs), options, env...);
     }
     return result;
 }

@@ -11,7 +11,6 @@
 #include <xloom/detail/core/compiler.hpp>
 #include <xloom/detail/core/policy.hpp>
 #include <xloom/detail/core/requirement.hpp>
-#include <xloom/detail/core/vector_level.hpp>
 #include <xloom/detail/kernel/causal_conv.hpp>
 #include <xloom/detail/recurrent/operands.hpp>
 #include <xloom/detail/recurrent/units.hpp>
@@ -22,6 +21,8 @@ namespace xloom::inline XLOOM_ABI {
 
 template <class Item>
 struct causal_conv_inputs;
+template <class Item>
+struct causal_conv_outputs;
 
 namespace detail {
 
@@ -78,11 +79,8 @@ struct conv_call {
             steps_of_sequence(in.past_state, b)};
     }
 
-    /// Returns the number of threads' parts of `units`, which do all work together.
-    std::size_t parts(std::size_t units, policy_ref const& policy) const
-    {
-        return detail::parts_of_units(policy, units, saturated_product(sizes.B * sizes.C, sizes.L));
-    }
+    /// Returns the number of elements of input.
+    std::size_t elements() const { return saturated_product(sizes.B * sizes.C, sizes.L); }
 };
 
 /// The function that runs a causal convolution. Each output is omitted if its reference is.
@@ -90,8 +88,8 @@ template <class Item>
 struct conv_functions {
     using item = Item;
 
-    void (*run)(conv_call<Item> const&, tensor_ref<Item> const& output, tensor_ref<Item> const& present_state,
-        recurrent_workspace<Item>&, policy_ref const&);
+    void (*run)(conv_call<Item> const&, causal_conv_outputs<Item> const&, recurrent_workspace<Item>&,
+        policy_ref const&);
 
     static constexpr conv_functions compiled() noexcept { return {&convolve}; }
 
@@ -107,36 +105,23 @@ private:
         return {has_steps_in_lanes, (std::max)(L, std::size_t{1}), (std::max)(C, std::size_t{1})};
     }
 
-    static void convolve(conv_call<Item> const& call, tensor_ref<Item> const& output,
-        tensor_ref<Item> const& present_state, recurrent_workspace<Item>& workspace, policy_ref const& policy)
+    static void convolve(conv_call<Item> const& call, causal_conv_outputs<Item> const& to,
+        recurrent_workspace<Item>& workspace, policy_ref const& policy)
     {
         conv_sizes const& sizes = call.sizes;
         kernel::conv_tiling const tiling = tiling_of(call);
-        std::size_t const width = tiling.channels(), blocks = ceil_div(sizes.C, width),
-                          units = sizes.B * blocks;
-        std::size_t const parts = call.parts(units, policy);
+        std::size_t const width = tiling.channels(), blocks = ceil_div(sizes.C, width);
         kernel::arena<T> size;
         kernel::conv_tile<T>(tiling, width, sizes.k, size);
-        T* const numbers = numbers_of(workspace, saturated_product(parts, size.used()));
-        for_each_unit(
-            policy, parts, units, numbers, size.used(), [&](std::size_t unit, kernel::arena<T>& memory) {
-                std::size_t const b = unit / blocks, first = unit % blocks * width,
-                                  count = (std::min)(width, sizes.C - first);
-                kernel::causal_conv(kernel::conv_tile<T>(tiling, count, sizes.k, memory), call.sequence(b),
-                    {steps_of_sequence(output, b), steps_of_sequence(present_state, b)}, first, count);
-            });
+        unit_run<Item> const units({sizes.B * blocks, call.elements(), size.used()}, workspace, policy);
+        units.for_each([&](std::size_t unit, kernel::arena<T>& memory) {
+            std::size_t const b = unit / blocks, first = unit % blocks * width,
+                              count = (std::min)(width, sizes.C - first);
+            kernel::causal_conv(kernel::conv_tile<T>(tiling, count, sizes.k, memory), call.sequence(b),
+                {steps_of_sequence(to.output, b), steps_of_sequence(to.present_state, b)}, first, count);
+        });
     }
 };
-
-/// Runs a causal convolution. The environment is valid; options in it are passed over.
-template <class Item, class... Env>
-void run_causal_conv(conv_call<Item> const& call, tensor_ref<Item> const& output,
-    tensor_ref<Item> const& present_state, Env&... env)
-{
-    auto&& workspace = detail::workspace_or_new<recurrent_workspace<Item>>(env...);
-    vector_level().functions<conv_functions<Item>>().run(
-        call, output, present_state, workspace, policy_ref(policy_of(env...)));
-}
 
 } // namespace detail
 } // namespace xloom::inline XLOOM_ABI

@@ -13,8 +13,6 @@
 namespace xloom::inline XLOOM_ABI {
 
 template <class Item>
-struct causal_conv_outputs;
-template <class Item>
 struct causal_conv_gradients;
 
 namespace detail {
@@ -38,23 +36,20 @@ private:
     {
         conv_sizes const& sizes = call.sizes;
         std::size_t const width = backward::channels, blocks = ceil_div(sizes.C, width);
-        std::size_t const parts = call.parts(blocks, policy);
         kernel::arena<T> size;
         backward(sizes.L, sizes.k, width, size);
-        T* const numbers = numbers_of(workspace, saturated_product(parts, size.used()));
-        for_each_unit(
-            policy, parts, blocks, numbers, size.used(), [&](std::size_t block, kernel::arena<T>& memory) {
-                std::size_t const first = block * width;
-                backward block_of(sizes.L, sizes.k, (std::min)(width, sizes.C - first), memory);
-                block_of.begin(
-                    taps_of(call.weight).from_column(first), vector_row(call.in.bias).from_column(first));
-                for (std::size_t b = 0; b < sizes.B; ++b)
-                    block_of.add(call.sequence(b), first,
-                        {steps_of_sequence(from.output, b), steps_of_sequence(from.present_state, b),
-                            steps_of_sequence(to.input, b), steps_of_sequence(to.past_state, b)});
-                block_of.finish(
-                    taps_of(to.weight).from_column(first), vector_row(to.bias).from_column(first));
-            });
+        unit_run<Item> const units({blocks, call.elements(), size.used()}, workspace, policy);
+        units.for_each([&](std::size_t block, kernel::arena<T>& memory) {
+            std::size_t const first = block * width;
+            backward block_of(sizes.L, sizes.k, (std::min)(width, sizes.C - first), memory);
+            block_of.begin(
+                taps_of(call.weight).from_column(first), vector_row(call.in.bias).from_column(first));
+            for (std::size_t b = 0; b < sizes.B; ++b)
+                block_of.add(call.sequence(b), first,
+                    {steps_of_sequence(from.output, b), steps_of_sequence(from.present_state, b),
+                        steps_of_sequence(to.input, b), steps_of_sequence(to.past_state, b)});
+            block_of.finish(taps_of(to.weight).from_column(first), vector_row(to.bias).from_column(first));
+        });
     }
 };
 

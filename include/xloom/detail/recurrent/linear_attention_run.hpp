@@ -14,7 +14,6 @@
 #include <xloom/detail/core/policy.hpp>
 #include <xloom/detail/core/requirement.hpp>
 #include <xloom/detail/core/small_float.hpp>
-#include <xloom/detail/core/vector_level.hpp>
 #include <xloom/detail/kernel/linear_attention.hpp>
 #include <xloom/detail/recurrent/operands.hpp>
 #include <xloom/detail/recurrent/units.hpp>
@@ -99,19 +98,18 @@ struct attention_call {
     /// Returns the number of decays of a head.
     std::size_t decay_width() const { return decays() == kernel::decay_kind::of_keys ? sizes.keys : 1; }
 
-    /// Returns the number of threads' parts of the heads, which do all work together. Requires a head.
-    std::size_t parts(policy_ref const& policy) const
+    /// Returns the number of elements of the states of all tokens and heads of queries.
+    std::size_t elements() const
     {
-        return detail::parts_of_units(policy, heads(),
-            saturated_product(sizes.B * sizes.T * sizes.Hq, saturated_product(sizes.keys, sizes.values)));
+        return saturated_product(sizes.B * sizes.T * sizes.Hq, saturated_product(sizes.keys, sizes.values));
     }
 
-    /// Calls f(number of a head, its operands, memory) for each head.
+    /// Calls f(number of a head, its operands, memory) for each head, which is a unit.
     template <class F>
-    void for_each_head(policy_ref const& policy, std::size_t parts, compute_t<Item>* numbers,
-        std::size_t size, linear_attention_outputs<Item, State> const& out, F const& f) const
+    void for_each_head(
+        unit_run<Item> const& units, linear_attention_outputs<Item, State> const& out, F const& f) const
     {
-        for_each_unit(policy, parts, heads(), numbers, size, [&](std::size_t i, auto& memory) {
+        units.for_each([&](std::size_t i, auto& memory) {
             f(i, head(i / sizes.Hkv, i % sizes.Hkv, tokens(i / sizes.Hkv), out), memory);
         });
     }
@@ -202,15 +200,13 @@ private:
         kernel::with_attention_rule(call.longest_head(out), [&](auto decays, auto is_delta) {
             kernel::attention_run<Item, State, decays(), is_delta()>(call.longest_head(out), size);
         });
-        std::size_t const parts = call.parts(policy);
-        T* const numbers = numbers_of(workspace, saturated_product(parts, size.used()));
-        call.for_each_head(
-            policy, parts, numbers, size.used(), out, [&](std::size_t, auto const& head, auto& memory) {
-                kernel::with_attention_rule(head, [&](auto decays, auto is_delta) {
-                    kernel::attention_run<Item, State, decays(), is_delta()>(head, memory)();
-                });
-                fill_padding(head, call.sizes.T);
+        unit_run<Item> const units({call.heads(), call.elements(), size.used()}, workspace, policy);
+        call.for_each_head(units, out, [&](std::size_t, auto const& head, auto& memory) {
+            kernel::with_attention_rule(head, [&](auto decays, auto is_delta) {
+                kernel::attention_run<Item, State, decays(), is_delta()>(head, memory)();
             });
+            fill_padding(head, call.sizes.T);
+        });
     }
 
     /// Sets the outputs behind the last token of a sequence to 0.
@@ -226,16 +222,6 @@ private:
         }
     }
 };
-
-/// Runs linear attention. The environment is valid; options in it are passed over.
-template <class Item, class State, class... Env>
-void run_linear_attention(
-    attention_call<Item, State> const& call, linear_attention_outputs<Item, State> const& out, Env&... env)
-{
-    auto&& workspace = detail::workspace_or_new<recurrent_workspace<Item>>(env...);
-    vector_level().functions<attention_functions<Item, State>>().run(
-        call, out, workspace, policy_ref(policy_of(env...)));
-}
 
 } // namespace detail
 } // namespace xloom::inline XLOOM_ABI

@@ -36,20 +36,16 @@ private:
     {
         if (call.heads() == 0)
             return;
-        std::size_t const parts = call.parts(policy),
-                          betas = to.beta.is_given() ? saturated_product(call.heads(), call.sizes.T) : 0;
-        kernel::arena<T> size, of_head;
-        with_backward(call.longest_head({}), {}, of_head, [](auto const&) {});
-        size.take(betas);
-        size.take(parts, of_head.used());
-        T* const ct_betas = numbers_of(workspace, size.used());
-        T* const numbers = ct_betas + (size.used() - saturated_product(parts, of_head.used()));
-        call.for_each_head(
-            policy, parts, numbers, of_head.used(), {}, [&](std::size_t i, auto const& head, auto& memory) {
-                T* const ct_beta = betas == 0 ? nullptr : ct_betas + i * call.sizes.T;
-                with_backward(
-                    head, cotangents_of(call, i, from, to, ct_beta), memory, [](auto const& go) { go(); });
-            });
+        std::size_t const betas = to.beta.is_given() ? saturated_product(call.heads(), call.sizes.T) : 0;
+        kernel::arena<T> size;
+        with_backward(call.longest_head({}), {}, size, [](auto const&) {});
+        unit_run<Item> const units({call.heads(), call.elements(), size.used(), betas}, workspace, policy);
+        T* const ct_betas = units.shared();
+        call.for_each_head(units, {}, [&](std::size_t i, auto const& head, auto& memory) {
+            T* const ct_beta = betas == 0 ? nullptr : ct_betas + i * call.sizes.T;
+            with_backward(
+                head, cotangents_of(call, i, from, to, ct_beta), memory, [](auto const& go) { go(); });
+        });
         flush_subnormals const flushing;
         if (betas != 0)
             add_betas(call, ct_betas, to);

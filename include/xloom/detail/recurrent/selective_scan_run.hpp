@@ -11,7 +11,6 @@
 #include <xloom/detail/core/compiler.hpp>
 #include <xloom/detail/core/policy.hpp>
 #include <xloom/detail/core/requirement.hpp>
-#include <xloom/detail/core/vector_level.hpp>
 #include <xloom/detail/kernel/selective_scan.hpp>
 #include <xloom/detail/recurrent/operands.hpp>
 #include <xloom/detail/recurrent/units.hpp>
@@ -22,6 +21,8 @@ namespace xloom::inline XLOOM_ABI {
 
 template <class Item>
 struct selective_scan_inputs;
+template <class Item>
+struct selective_scan_outputs;
 
 namespace detail {
 
@@ -82,57 +83,41 @@ struct selective_call {
             vector_row<Item const>(in.delta_bias)};
     }
 
-    /// Returns the number of threads' parts of `units`, which do all work together.
-    std::size_t parts(std::size_t units, policy_ref const& policy) const
-    {
-        return detail::parts_of_units(policy, units, saturated_product(sizes.N * sizes.T * sizes.K, sizes.S));
-    }
+    /// Returns the number of elements of the states of all steps.
+    std::size_t elements() const { return saturated_product(sizes.N * sizes.T * sizes.K, sizes.S); }
 };
 
-/// The function that runs a selective scan. It computes y and the final state; each is omitted if its
-/// reference is.
+/// The function that runs a selective scan. Each output is omitted if its reference is.
 template <class Item>
 struct selective_functions {
     using item = Item;
 
-    void (*run)(selective_call<Item> const&, tensor_ref<Item> const& y, tensor_ref<Item> const& final_state,
-        recurrent_workspace<Item>&, policy_ref const&);
+    void (*run)(selective_call<Item> const&, selective_scan_outputs<Item> const&, recurrent_workspace<Item>&,
+        policy_ref const&);
 
     static constexpr selective_functions compiled() noexcept { return {&scan}; }
 
 private:
-    static void scan(selective_call<Item> const& call, tensor_ref<Item> const& y,
-        tensor_ref<Item> const& final_state, recurrent_workspace<Item>& workspace, policy_ref const& policy)
+    static void scan(selective_call<Item> const& call, selective_scan_outputs<Item> const& to,
+        recurrent_workspace<Item>& workspace, policy_ref const& policy)
     {
         using T = compute_t<Item>;
         using channels = kernel::selective_channels<Item>;
         selective_sizes const& sizes = call.sizes;
-        std::size_t const blocks = ceil_div(sizes.K, channels::width), units = sizes.N * blocks;
-        std::size_t const parts = call.parts(units, policy);
+        std::size_t const blocks = ceil_div(sizes.K, channels::width);
         kernel::arena<T> size;
         channels(call.sequence(0), 0, 0, size);
-        T* const numbers = numbers_of(workspace, saturated_product(parts, size.used()));
-        for_each_unit(
-            policy, parts, units, numbers, size.used(), [&](std::size_t unit, kernel::arena<T>& memory) {
-                std::size_t const n = unit / blocks, first = unit % blocks * channels::width;
-                auto const in = call.sequence(n);
-                kernel::selective_scan(
-                    channels(in, first, (std::min)(channels::width, sizes.K - first), memory),
-                    {rows_of_sequence<Item const>(call.in.initial_state, sizes, n),
-                        rows_of_sequence<Item>(y, sizes, n), rows_of_sequence<Item>(final_state, sizes, n)});
-            });
+        unit_run<Item> const units({sizes.N * blocks, call.elements(), size.used()}, workspace, policy);
+        units.for_each([&](std::size_t unit, kernel::arena<T>& memory) {
+            std::size_t const n = unit / blocks, first = unit % blocks * channels::width;
+            auto const in = call.sequence(n);
+            kernel::selective_scan(channels(in, first, (std::min)(channels::width, sizes.K - first), memory),
+                {rows_of_sequence<Item const>(call.in.initial_state, sizes, n),
+                    rows_of_sequence<Item>(to.y, sizes, n),
+                    rows_of_sequence<Item>(to.final_state, sizes, n)});
+        });
     }
 };
-
-/// Runs a selective scan. The environment is valid; options in it are passed over.
-template <class Item, class... Env>
-void run_selective_scan(selective_call<Item> const& call, tensor_ref<Item> const& y,
-    tensor_ref<Item> const& final_state, Env&... env)
-{
-    auto&& workspace = detail::workspace_or_new<recurrent_workspace<Item>>(env...);
-    vector_level().functions<selective_functions<Item>>().run(
-        call, y, final_state, workspace, policy_ref(policy_of(env...)));
-}
 
 } // namespace detail
 } // namespace xloom::inline XLOOM_ABI

@@ -17,8 +17,6 @@
 namespace xloom::inline XLOOM_ABI {
 
 template <class Item>
-struct selective_scan_outputs;
-template <class Item>
 struct selective_scan_gradients;
 
 namespace detail {
@@ -44,18 +42,18 @@ public:
 
     void operator()(recurrent_workspace<Item>& workspace, policy_ref const& policy)
     {
-        std::size_t const units = sizes_.N * groups_, parts = call_.parts(units, policy);
-        kernel::arena<T> sums_size, scratch_size, size;
+        kernel::arena<T> sums_size, scratch_size;
         take_sums(sums_size);
         take_scratch(call_.sequence(0), 0, 0, scratch_size); // counts only
         sums_items_ = sums_size.used();
-        size.take(units, sums_items_);
-        size.take(parts, scratch_size.used());
-        sums_ = numbers_of(workspace, size.used());
-        for_each_unit(policy, parts, units, sums_ + units * sums_items_, scratch_size.used(),
-            [&](std::size_t unit, kernel::arena<T> const& memory) {
-                run_group(unit / groups_, unit % groups_, memory);
-            });
+        std::size_t const count = sizes_.N * groups_;
+        unit_run<Item> const units(
+            {count, call_.elements(), scratch_size.used(), saturated_product(count, sums_items_)}, workspace,
+            policy);
+        sums_ = units.shared();
+        units.for_each([&](std::size_t unit, kernel::arena<T> const& memory) {
+            run_group(unit / groups_, unit % groups_, memory);
+        });
         flush_subnormals const flushing;
         add_groups();
         add_sequences();
