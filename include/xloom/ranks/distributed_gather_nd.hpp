@@ -2,7 +2,6 @@
 // The GatherND operator on data whose first axis is divided among ranks.
 
 #include <algorithm>
-#include <optional>
 #include <span>
 #include <string_view>
 #include <tuple>
@@ -98,14 +97,13 @@ private:
 /// The memory of a gather on one rank: its buffers, and a copy of an output that is not row-major.
 template <class T>
 struct rank_gather_memory {
-    std::optional<xt::xtensor<T, 1>> copy{};
+    row_major_output<T> output;
 
-    rank_gather_memory(rank_gather<T>& run, std::size_t max_count, std::size_t buffer_bytes, T const* items,
+    rank_gather_memory(rank_gather<T>& run, std::size_t max_count, std::size_t buffer_bytes, T* items,
         strided_layout const& layout)
+        : output(items, layout, /*is_read*/ true)
     {
         run.allocate(max_count, buffer_bytes);
-        if (!is_row_major(layout))
-            copy.emplace(pack_items<T>(items, layout));
     }
 };
 
@@ -131,10 +129,9 @@ void distributed_gather(std::string_view op, Data const& data, Indices const& in
     T* const items = enable_tensor<Output>::data(output);
     std::size_t const max_count = *std::max_element(call->counts.begin(), call->counts.end());
     agreed<rank_gather_memory<T>> memory(ranks, op, call->run, max_count, part.buffer_bytes(), items, layout);
-    call->run.run(memory->copy ? memory->copy->data() : items, ranks, attempt, policy);
+    call->run.run(memory->output.data(), ranks, attempt, policy);
     attempt.agree(ranks, op);
-    if (memory->copy)
-        unpack_items(*memory->copy, items, layout);
+    memory->output.write_back();
 }
 
 } // namespace detail

@@ -131,7 +131,8 @@ xt::xtensor<double, 1> weights_as_doubles(Weights const& weights)
 {
     row_major_items<item_t<Weights>> const items(weights);
     std::size_t const count = element_count(detail::shape_of(weights));
-    auto result = make_items<double>(count);
+    check_fits_in_memory<double>(count);
+    auto result = xt::xtensor<double, 1>::from_shape({count});
     for (std::size_t i = 0; i < count; ++i)
         result.data()[i] = static_cast<double>(+items.data()[i]);
     return result;

@@ -29,46 +29,33 @@ class gradient_output {
 public:
     /// `items` is a null pointer if the gradient is omitted.
     gradient_output(strided_items<T> const& items, bool is_added, bool is_buffered)
-        : items_(items), is_added_(is_added && is_buffered)
+        : items_(items), output_(is_added && is_buffered ? nullptr : items.first, items.layout, is_added)
     {
-        std::size_t const count = element_count(items.layout.dims);
-        if (items.first == nullptr || (!is_added_ && is_row_major(items.layout)))
-            return;
-        buffer_.emplace(count);
-        if (is_added && !is_buffered)
-            from_tensor()(items.first, buffer_->data());
+        if (items.first != nullptr && is_added && is_buffered)
+            buffer_.emplace(element_count(items.layout.dims));
     }
 
-    T* data() { return buffer_ ? buffer_->data() : items_.first; }
+    T* data() { return buffer_ ? buffer_->data() : output_.data(); }
 
-    /// Writes the buffer, if there is one, to the gradient, or adds it.
+    /// Writes the gradient to its tensor, unless it was computed there, or adds the buffer.
     template <class Policy>
     void finish(Policy const& policy)
     {
         if (!buffer_)
-            return;
-        if (!is_added_)
-            to_tensor()(buffer_->data(), items_.first);
+            output_.write_back();
         else if (is_row_major(items_.layout))
             detail::store_values<kernel::add_gradient>(
                 std::as_const(*buffer_).data(), items_.first, buffer_->size(), policy);
         else
-            to_tensor().for_each_pair(std::as_const(*buffer_).data(), items_.first,
-                [](T const& gradient, T& item) { kernel::add_gradient{}(item, gradient); });
+            kernel::strided_copy(
+                items_.layout.dims, row_major_strides(items_.layout.dims), items_.layout.strides)
+                .for_each_pair(std::as_const(*buffer_).data(), items_.first,
+                    [](T const& gradient, T& item) { kernel::add_gradient{}(item, gradient); });
     }
 
 private:
-    kernel::strided_copy from_tensor() const
-    {
-        return {items_.layout.dims, items_.layout.strides, row_major_strides(items_.layout.dims)};
-    }
-    kernel::strided_copy to_tensor() const
-    {
-        return {items_.layout.dims, row_major_strides(items_.layout.dims), items_.layout.strides};
-    }
-
     strided_items<T> items_;
-    bool is_added_;
+    row_major_output<T> output_;
     std::optional<item_buffer<T>> buffer_{};
 };
 

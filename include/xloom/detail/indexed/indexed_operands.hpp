@@ -5,6 +5,7 @@
 
 #include <xloom/detail/check/shapes.hpp>
 #include <xloom/detail/kernel/strided_copy.hpp>
+#include <xloom/detail/tensor/item_buffer.hpp>
 #include <xloom/detail/tensor/operands.hpp>
 #include <xloom/detail/tensor/strided_items.hpp>
 
@@ -25,15 +26,15 @@ inline strided_layout row_major_layout(shape const& dims) { return {dims, row_ma
 ///
 /// Errors    shape_error: their size overflows.
 template <class T>
-xt::xtensor<T, 1> make_items(std::size_t count)
+item_buffer<T> make_items(std::size_t count)
 {
     check_fits_in_memory<T>(count);
-    return xt::xtensor<T, 1>::from_shape({count});
+    return item_buffer<T>(count);
 }
 
 /// Returns a contiguous row-major copy of a strided array's items.
 template <class T>
-xt::xtensor<T, 1> pack_items(T const* items, strided_layout const& layout)
+item_buffer<T> pack_items(T const* items, strided_layout const& layout)
 {
     auto packed = make_items<T>(element_count(layout.dims));
     kernel::strided_copy(layout.dims, layout.strides, row_major_strides(layout.dims))(items, packed.data());
@@ -42,7 +43,7 @@ xt::xtensor<T, 1> pack_items(T const* items, strided_layout const& layout)
 
 /// Copies contiguous row-major items to a strided array.
 template <class T>
-void unpack_items(xt::xtensor<T, 1> const& packed, T* items, strided_layout const& layout)
+void unpack_items(item_buffer<T> const& packed, T* items, strided_layout const& layout)
 {
     kernel::strided_copy(layout.dims, row_major_strides(layout.dims), layout.strides)(packed.data(), items);
 }
@@ -72,7 +73,7 @@ public:
 
 private:
     T const* data_;
-    std::optional<xt::xtensor<T, 1>> copy_{};
+    std::optional<item_buffer<T>> copy_{};
 };
 
 /// An output's items in row-major order: its own memory or, if its layout is not row-major, a buffer, which
@@ -101,7 +102,7 @@ public:
 private:
     T* items_;
     strided_layout layout_;
-    std::optional<xt::xtensor<T, 1>> buffer_{};
+    std::optional<item_buffer<T>> buffer_{};
 };
 
 } // namespace xloom::inline XLOOM_ABI::detail

@@ -67,7 +67,7 @@ auto take_of(std::string_view op, X const& x, Indices const& indices, std::optio
     using T = item_t<X>;
     strided_layout layout = detail::layout_of(x);
     T const* items = enable_tensor<X>::data(x);
-    std::optional<xt::xtensor<T, 1>> flat;
+    std::optional<item_buffer<T>> flat;
     check_operand_size(op, "x", layout.dims, sizeof(T));
     if (!axis) {
         if (!is_row_major(layout)) {
