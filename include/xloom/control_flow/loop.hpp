@@ -2,16 +2,24 @@
 // The Loop operator: runs a body while a condition holds, carries values of any shape and stacks outputs.
 // loop returns new tensors, loop_into writes the caller's.
 
+#include <cstdint>
 #include <utility>
 
 #include <xloom/detail/check/loop.hpp>
-#include <xloom/detail/core/loop_options.hpp>
 #include <xloom/detail/scan/growable_outputs.hpp>
 #include <xloom/detail/scan/iteration.hpp>
 #include <xloom/detail/scan/requirements.hpp>
 #include <xloom/detail/tensor/operand_tuple.hpp>
 
 namespace xloom::inline XLOOM_ABI {
+
+/// The status of a loop at its end. `cond` is the last condition, true if it was omitted; `stopped` is true
+/// if options.stop ended the loop.
+struct loop_status {
+    bool cond;
+    std::int64_t trip_count;
+    bool stopped;
+};
 
 namespace detail {
 
@@ -69,17 +77,11 @@ private:
     bool stopped_ = false;
 };
 
-/// Checks the options and returns the maximum number of iterations.
-inline std::int64_t limit_of(std::string_view op, loop_options const& options)
-{
-    return check_loop(op, options.max_trip_count, options.cond, options.stop.stop_possible());
-}
-
 template <class Body, class... States, class... Outputs>
 loop_status run_loop_into(std::string_view op, Body& body, std::tuple<States&...> states,
     std::tuple<Outputs&...> outputs, loop_options const& options)
 {
-    loop_control control(limit_of(op, options), options);
+    loop_control control(check_loop(op, options), options);
     detail::check_extents(op, "states", states);
     detail::check_extents(op, "scan_outputs", outputs);
     std::int64_t const room = check_loop_outputs(op, detail::shapes_of(outputs), control.guaranteed_trips());
@@ -179,7 +181,7 @@ template <class Step, class Body, class State>
 auto run_loop(std::string_view op, Body& body, State state, loop_options const& options)
 {
     using stack = growable_outputs<decltype(Step::scan_outputs)>;
-    loop_control const begin(limit_of(op, options), options);
+    loop_control const begin(check_loop(op, options), options);
     auto const carried = detail::leaves(state);
     detail::check_extents(op, "init", carried);
     stack outputs(op, begin.limit(), begin.guaranteed_trips());

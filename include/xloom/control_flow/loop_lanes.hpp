@@ -3,17 +3,22 @@
 
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <string_view>
 #include <tuple>
 
 #include <xloom/detail/check/scan_lanes.hpp>
-#include <xloom/detail/core/loop_lanes_options.hpp>
 #include <xloom/detail/scan/lane_functions.hpp>
 #include <xloom/detail/scan/lane_loop.hpp>
 #include <xloom/detail/scan/lane_operands.hpp>
 #include <xloom/detail/scan/lane_requirements.hpp>
 
 namespace xloom::inline XLOOM_ABI {
+
+/// Options of loops whose sequences are lanes.
+struct loop_lanes_options {
+    std::optional<std::int64_t> max_trip_count{}; ///< of each sequence; negative counts as 0
+};
 
 namespace detail {
 

@@ -72,7 +72,7 @@ public:
         auto const params = detail::const_leaves(detail::leaves(params_));
         loop_record<state>& record = detail::record_of(residuals_);
         detail::check_extents(op, "params", params);
-        detail::start_loop(op, record, detail::leaves(init), limit_of(op, options), options);
+        detail::start_loop(op, record, detail::leaves(init), check_loop(op, options), options);
         constexpr std::size_t states = leaf_count<state>;
         auto recorded = detail::recording<2, states, 2 + states>(record, body_, params);
         auto result = detail::run_loop<Step>(op, recorded, std::move(init), options);
@@ -232,7 +232,7 @@ loop_status loop_forward_into(Body&& body, States&& states, Params const& params
         loop_options const& given = detail::options_of<loop_options>(options);
         auto const parameters = detail::const_leaves(detail::leaves(params));
         auto& record = detail::record_of(residuals);
-        detail::start_loop(op, record, detail::leaves(states), limit_of(op, given), given);
+        detail::start_loop(op, record, detail::leaves(states), check_loop(op, given), given);
         constexpr std::size_t count = leaf_count<States>;
         auto recorded = detail::recording<1, count, 1 + count>(record, body, parameters);
         loop_status const status =

@@ -1,5 +1,5 @@
 #pragma once
-// Requirements of Loop: its termination conditions, and the lengths of its outputs.
+// The options of Loop, and its requirements: its termination conditions, and the lengths of its outputs.
 
 #include <algorithm>
 #include <cstdint>
@@ -9,6 +9,19 @@
 #include <string_view>
 
 #include <xloom/detail/check/scan.hpp>
+#include <xloom/detail/core/stop_token.hpp>
+
+namespace xloom::inline XLOOM_ABI {
+
+/// The conditions that end a loop. ONNX's omitted inputs are std::nullopt.
+struct loop_options {
+    std::optional<std::int64_t> max_trip_count{}; ///< maximum number of iterations; negative counts as 0
+    std::optional<bool> cond =
+        true; ///< tested before each iteration; std::nullopt: true, and the body's condition is ignored
+    stop_token stop{}; ///< polled before each iteration
+};
+
+} // namespace xloom::inline XLOOM_ABI
 
 namespace xloom::inline XLOOM_ABI::detail {
 
@@ -26,6 +39,10 @@ constexpr std::int64_t check_loop(std::string_view op, std::optional<std::int64_
     if (!max_trip_count)
         return (std::numeric_limits<std::int64_t>::max)();
     return *max_trip_count < 0 ? 0 : *max_trip_count;
+}
+inline std::int64_t check_loop(std::string_view op, loop_options const& options)
+{
+    return check_loop(op, options.max_trip_count, options.cond, options.stop.stop_possible());
 }
 
 /// Returns the length of the leading axis, at most the largest integer.

@@ -1,5 +1,5 @@
 #pragma once
-// Shape requirements of Scan.
+// The options of Scan, and its requirements on shapes.
 
 #include <cstddef>
 #include <limits>
@@ -9,8 +9,26 @@
 #include <string_view>
 
 #include <xloom/detail/core/compiler.hpp>
-#include <xloom/detail/core/scan_options.hpp>
+#include <xloom/detail/core/direction.hpp>
 #include <xloom/detail/core/shape.hpp>
+#include <xloom/detail/core/static_vector.hpp>
+
+namespace xloom::inline XLOOM_ABI {
+
+/// Directions of scan inputs or outputs, each forward or reverse.
+using directions = option_list<direction, max_operands>;
+
+/// Options of Scan. An empty list means axis 0, or forward, for every input or output; otherwise a list has
+/// one entry for each.
+struct scan_options {
+    axes scan_input_axes{};              ///< the time axis of each scan input; negative: from the back
+    axes scan_output_axes{};             ///< the time axis of each scan output (rank = element rank + 1)
+    directions scan_input_directions{};  ///< reverse: iteration t reads element T-1-t
+    directions scan_output_directions{}; ///< reverse: iteration t writes element T-1-t
+    std::optional<std::size_t> length{}; ///< the number of iterations; required only without scan inputs
+};
+
+} // namespace xloom::inline XLOOM_ABI
 
 namespace xloom::inline XLOOM_ABI::detail {
 

@@ -1,12 +1,22 @@
 #pragma once
-// Shape requirements of scans over rows: of Scan-8, where axis 0 is the batch and axis 1 of inputs and
-// outputs is time, and of scans over the segments of ragged rows.
+// The options of Scan-8, and shape requirements of scans over rows: of Scan-8, where axis 0 is the batch and
+// axis 1 of inputs and outputs is time, and of scans over the segments of ragged rows.
 
 #include <optional>
 #include <span>
 #include <string_view>
 
 #include <xloom/detail/check/operand_shapes.hpp>
+
+namespace xloom::inline XLOOM_ABI {
+
+/// Options of Scan-8, which has neither axes nor output directions to choose.
+struct scan_batched_options {
+    directions scan_input_directions{};  ///< empty: forward, for every input
+    std::optional<std::size_t> length{}; ///< the longest sequence T; required only without scan inputs
+};
+
+} // namespace xloom::inline XLOOM_ABI
 
 namespace xloom::inline XLOOM_ABI::detail {
 

@@ -1,12 +1,23 @@
 #pragma once
-// Shape requirements of scans whose sequences are lanes.
+// Options and shape requirements of scans whose sequences are lanes.
 
+#include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <string_view>
 
 #include <xloom/detail/check/scan_batched.hpp>
-#include <xloom/detail/core/scan_lanes_options.hpp>
+
+namespace xloom::inline XLOOM_ABI {
+
+/// Options of a scan whose sequences are lanes.
+struct scan_lanes_options {
+    std::int64_t batch_axis = 0;         ///< the axis of the sequences in every operand of rank 2: 0 or 1
+    std::optional<std::size_t> length{}; ///< the longest sequence T; required only without inputs [N, T]
+};
+
+} // namespace xloom::inline XLOOM_ABI
 
 namespace xloom::inline XLOOM_ABI::detail {
 

@@ -9,7 +9,6 @@
 #include <xloom/detail/check/cotangents.hpp>
 #include <xloom/detail/check/loop.hpp>
 #include <xloom/detail/core/compiler.hpp>
-#include <xloom/detail/core/loop_options.hpp>
 #include <xloom/detail/scan/scan_backward.hpp>
 
 namespace xloom::inline XLOOM_ABI::detail {

@@ -1,8 +1,6 @@
 #pragma once
-// The options of loop and loop_into, and what a loop returns beside its values.
+// std::stop_token and std::stop_source, or substitutes where the standard library lacks them.
 
-#include <cstdint>
-#include <optional>
 #include <version>
 
 #include <xloom/detail/core/abi.hpp>
@@ -69,23 +67,3 @@ private:
 } // namespace xloom::inline XLOOM_ABI
 
 #endif
-
-namespace xloom::inline XLOOM_ABI {
-
-/// The conditions that end a loop. ONNX's omitted inputs are std::nullopt.
-struct loop_options {
-    std::optional<std::int64_t> max_trip_count{}; ///< maximum number of iterations; negative counts as 0
-    std::optional<bool> cond =
-        true; ///< tested before each iteration; std::nullopt: true, and the body's condition is ignored
-    stop_token stop{}; ///< polled before each iteration
-};
-
-/// The status of a loop at its end. `cond` is the last condition, true if it was omitted; `stopped` is true
-/// if options.stop ended the loop.
-struct loop_status {
-    bool cond;
-    std::int64_t trip_count;
-    bool stopped;
-};
-
-} // namespace xloom::inline XLOOM_ABI
