@@ -47,13 +47,13 @@ template <class Out, class Call>
 std::size_t refused_calls(Out const& before, Call const& call)
 {
     std::array<Out, 3> expected{before, before, before};
-    run_ranks(3, [&](thread_rank const& ranks) { call(ranks, expected[ranks.rank()]); });
+    run_thread_ranks(3, [&](thread_rank const& ranks) { call(ranks, expected[ranks.rank()]); });
     std::size_t refused = 0;
     for (std::size_t const chosen : {0U, 1U, 2U})
         for (std::size_t granted = 0;; ++granted) {
             std::array<Out, 3> outs{before, before, before};
             std::array<std::string, 3> texts;
-            run_ranks(3, [&](thread_rank const& ranks) {
+            run_thread_ranks(3, [&](thread_rank const& ranks) {
                 std::size_t const rank = ranks.rank();
                 std::optional<thread_refusal> limit;
                 try {
@@ -118,7 +118,7 @@ TEST_CASE("scatters and gathers: the buffer, and two integers for each index tup
         xt::xtensor<double, 3> values = xt::ones<double>({std::size_t{2}, count, std::size_t{4}});
         auto const bytes_of_ranks = [&](auto const& call) {
             return bytes_of([&] {
-                run_ranks(2, [&](auto const& ranks) {
+                run_thread_ranks(2, [&](auto const& ranks) {
                     auto mine = xt::view(data, ranks.rank());
                     auto of_rank = xt::view(values, ranks.rank());
                     call(mine, of_rank, distributed_axis(ranks, 1000, buffer));
@@ -216,7 +216,7 @@ TEST_CASE("ranks that cannot all be started end")
     for (bool is_refused = true; is_refused; ++refused)
         try {
             thread_refusal const limit(refused);
-            run_ranks(3, [](thread_rank const& ranks) {
+            run_thread_ranks(3, [](thread_rank const& ranks) {
                 std::array<std::byte, 3> all{};
                 std::byte const mine{1};
                 ranks.all_gather(std::span(&mine, 1), all);

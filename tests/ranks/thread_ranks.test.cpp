@@ -43,7 +43,7 @@ TEST_CASE("what one rank throws ends the others, and is thrown")
 {
     std::atomic<int> others = 0;
     auto const run = [&] {
-        run_ranks(3, [&](thread_rank const& ranks) {
+        run_thread_ranks(3, [&](thread_rank const& ranks) {
             if (ranks.rank() == 1)
                 throw std::domain_error("enough");
             std::array<std::byte, 1> received{};
@@ -59,7 +59,7 @@ TEST_CASE("what one rank throws ends the others, and is thrown")
 TEST_CASE("messages of another size, or that nobody receives")
 {
     CHECK(text_of<rank_error>([] {
-        run_ranks(2, [](thread_rank const& ranks) {
+        run_thread_ranks(2, [](thread_rank const& ranks) {
             std::array<std::byte, 3> bytes{};
             if (ranks.rank() == 0)
                 ranks.exchange(1, bytes, 1, {});
@@ -68,7 +68,7 @@ TEST_CASE("messages of another size, or that nobody receives")
         });
     }) == "xloom::thread_rank: rank 1 expects 2 bytes of rank 0, which sends 3. All ranks must make the same "
           "calls.");
-    CHECK_THROWS_AS(run_ranks(2,
+    CHECK_THROWS_AS(run_thread_ranks(2,
                         [](thread_rank const& ranks) {
                             std::array<std::byte, 3> const bytes{};
                             if (ranks.rank() == 0)
@@ -82,7 +82,7 @@ TEST_CASE("the first rank that fails, and the first one that makes another call 
     for (std::size_t size = 1; size <= 9; ++size)
         for (std::size_t chosen = 0; chosen < size; ++chosen) {
             std::atomic<std::size_t> right = 0;
-            run_ranks(size, [&](thread_rank const& ranks) {
+            run_thread_ranks(size, [&](thread_rank const& ranks) {
                 bool const is_chosen = ranks.rank() >= chosen && (ranks.rank() - chosen) % 2 == 0;
                 detail::rank_attempt attempt;
                 attempt([&] {

@@ -37,7 +37,7 @@ bool on_ranks(F const& f)
 #else
     std::atomic<bool> are_right = true;
     for (std::size_t const size : {1U, 2U, 3U, 4U, 7U})
-        xloom::run_ranks(size, [&](auto const& ranks) {
+        xloom::run_thread_ranks(size, [&](auto const& ranks) {
             if (!f(ranks))
                 are_right = false;
         });

@@ -81,9 +81,7 @@ public:
         if (mine.size() <= most_bytes_ / size_)
             return require(MPI_Allgather(mine.data(), static_cast<int>(mine.size()), MPI_BYTE, all.data(),
                 static_cast<int>(mine.size()), MPI_BYTE, mine_));
-        detail::for_each_partner(*this, [&](std::size_t destination, std::size_t source) {
-            exchange(destination, mine, source, all.subspan(source * mine.size(), mine.size()));
-        });
+        detail::all_gather_by_exchange(*this, mine, all);
     }
 
 private:

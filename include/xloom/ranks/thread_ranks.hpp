@@ -101,7 +101,7 @@ struct unstarted_ranks {
 
 } // namespace detail
 
-/// The communicator that run_ranks gives to each of its threads. Copies are the same rank.
+/// The communicator that run_thread_ranks gives to each of its threads. Copies are the same rank.
 ///
 /// Errors    rank_error: the other rank has ended, or makes another call.
 class thread_rank {
@@ -119,9 +119,7 @@ public:
 
     void all_gather(std::span<std::byte const> mine, std::span<std::byte> all) const
     {
-        detail::for_each_partner(*this, [&](std::size_t destination, std::size_t source) {
-            exchange(destination, mine, source, all.subspan(source * mine.size(), mine.size()));
-        });
+        detail::all_gather_by_exchange(*this, mine, all);
     }
 
 private:
@@ -136,11 +134,12 @@ private:
 /// Example
 /// ```cpp
 /// std::vector<std::size_t> squares(3);
-/// xloom::run_ranks(3, [&](auto const& ranks) { squares[ranks.rank()] = ranks.rank() * ranks.rank(); });
+/// xloom::run_thread_ranks(
+///     3, [&](auto const& ranks) { squares[ranks.rank()] = ranks.rank() * ranks.rank(); });
 /// squares; // = [0, 1, 4]
 /// ```
 template <class F>
-void run_ranks(std::size_t size, F const& f)
+void run_thread_ranks(std::size_t size, F const& f)
 {
     detail::thread_exchange all(size);
     detail::first_failure failure;

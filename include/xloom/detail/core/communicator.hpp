@@ -67,6 +67,15 @@ void for_each_partner(C const& ranks, F const& f)
         f((rank + distance) % size, (rank + size - distance) % size);
 }
 
+/// Copies the bytes of every rank to every rank, as all_gather does, by one exchange with each.
+template <communicator C>
+void all_gather_by_exchange(C const& ranks, std::span<std::byte const> mine, std::span<std::byte> all)
+{
+    detail::for_each_partner(ranks, [&](std::size_t destination, std::size_t source) {
+        ranks.exchange(destination, mine, source, all.subspan(source * mine.size(), mine.size()));
+    });
+}
+
 /// Sends values to a rank and receives values of another one.
 template <class T, communicator C>
 void exchange_values(C const& ranks, std::size_t destination, std::span<T const> sent, std::size_t source,
