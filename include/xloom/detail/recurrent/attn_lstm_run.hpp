@@ -136,8 +136,7 @@ void with_attn_lstm_runner(tensor_ref<Item const> const& X,
     attn_lstm_start<Item> const& start, attn_lstm_outputs<Item> const& outputs, Score const& score,
     attention_workspace<Item>& workspace, Policy const& policy, Use const& use)
 {
-    batch_operands<Item> const operands{
-        sizes, weights.sizes(), weights.direction(), {X, 0}, {outputs.Y, 0}, &start.sequence_lens};
+    batch_operands<Item> const operands = operands_of(weights, sizes, X, start, outputs);
     auto& attending = attending_of(workspace);
     attending.resize((std::max)(attending.size(), weights.sizes().D * sizes.N));
     using argument = score_argument<compute_t<Item>, Score>;

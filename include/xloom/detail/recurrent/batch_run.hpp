@@ -122,12 +122,12 @@ struct batch_operands {
     xloom::direction direction;
     step_rows<Item const> X;
     step_rows<Item> Y;
-    lengths_ref const* lengths; ///< null or not given: all are T
+    lengths_ref const& lengths; ///< not given: all are T
     bool pads_Y = true;         ///< Y is 0 from the end of a row on; false: nothing reads it there
 
     std::size_t length(std::size_t n) const
     {
-        return lengths != nullptr && lengths->is_given() ? static_cast<std::size_t>((*lengths)[n]) : sizes.T;
+        return lengths.is_given() ? static_cast<std::size_t>(lengths[n]) : sizes.T;
     }
 
     /// Returns the time step at which direction d of a row begins, and true if time runs backwards from

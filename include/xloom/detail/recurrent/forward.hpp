@@ -83,6 +83,16 @@ struct single_state_result {
     xt::xtensor<Item, 3> Y_h;
 };
 
+/// Returns the operands along time of a call of these weights, which refer to start.sequence_lens.
+template <class Item, class Weights, class Start, class Outputs>
+batch_operands<Item> operands_of(Weights const& weights, batch_sizes const& batch,
+    tensor_ref<Item const> const& X, Start const& start, Outputs const& outputs)
+{
+    std::int64_t const layout = weights.layout();
+    return {
+        batch, weights.sizes(), weights.direction(), {X, layout}, {outputs.Y, layout}, start.sequence_lens};
+}
+
 template <class Item, class Weights, class Policy>
 recurrent_runner<Item> make_runner(Weights const& weights, batch_operands<Item> const& operands,
     recurrent_workspace<Item>& workspace, Policy const& policy)
@@ -262,10 +272,8 @@ void run_call(tensor_ref<Item const> const& X, recurrent_weights<Family, Item> c
     typename Family::template outputs<Item> const& outputs, Env&... env)
 {
     auto&& workspace = detail::workspace_or_new<recurrent_workspace<Item>>(env...);
-    batch_operands<Item> const operands{batch, weights.sizes(), weights.direction(), {X, weights.layout()},
-        {outputs.Y, weights.layout()}, &start.sequence_lens};
-    run_batch<Item>(weights, recurrent_states<Family, Item>(weights, start, outputs), operands, workspace,
-        detail::policy_of(env...));
+    run_batch<Item>(weights, recurrent_states<Family, Item>(weights, start, outputs),
+        detail::operands_of(weights, batch, X, start, outputs), workspace, detail::policy_of(env...));
 }
 
 /// Checks and runs an operator, and returns its outputs. The environment is as that of run_call.
@@ -335,10 +343,10 @@ recurrent_workspace<Item>::recurrent_workspace(
     detail::recurrent_weights<Family, Item> const& weights, batch_sizes const& batch, Policy const& policy)
 {
     detail::check_batch_sizes("xloom::recurrent_workspace", weights.sizes(), batch);
-    detail::make_runner(weights,
-        detail::batch_operands<Item>{batch, weights.sizes(), weights.direction(), {}, {}, nullptr}, *this,
-        policy)
-        .reserve_all(detail::recurrent_states<Family, Item>(weights, {}, {}));
+    typename Family::template start<Item> const start{};
+    typename Family::template outputs<Item> const outputs{};
+    detail::make_runner(weights, detail::operands_of<Item>(weights, batch, {}, start, outputs), *this, policy)
+        .reserve_all(detail::recurrent_states<Family, Item>(weights, start, outputs));
 }
 
 } // namespace xloom::inline XLOOM_ABI

@@ -165,11 +165,9 @@ private:
 
     batch_operands<Item> operands_of(std::size_t l) const
     {
-        auto const& weights = layers_[l];
-        recurrent_widths const& sizes = weights.sizes();
+        recurrent_widths const& sizes = layers_[l].sizes();
         auto const between = [&](std::size_t layer) { return workspace_.between_[layer % 2].data(); };
-        batch_operands<Item> operands{batch_, sizes, weights.direction(), {X_, weights.layout()},
-            {outputs_.Y, weights.layout()}, &start_.sequence_lens};
+        batch_operands<Item> operands = detail::operands_of(layers_[l], batch_, X_, start_, outputs_);
         if (l != 0) // [N, T, D, K], as an input [N, T, D K]
             operands.X = {tensor_ref<Item const>(between(l - 1), {batch_.N, batch_.T, sizes.I}), 1};
         if (l + 1 != layers_.size()) {

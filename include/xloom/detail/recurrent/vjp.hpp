@@ -56,11 +56,8 @@ void run_forward_into(std::string_view op, tensor_ref<Item const> const& X,
         auto const inputs = named_inputs<Family, Item>(X, start);
         call_sizes const sizes = check_call<Family, Item>(op, X, weights, start, inputs);
         check_call_outputs<Family, Item>(op, sizes, inputs, outputs);
-        batch_sizes const& batch = sizes.batch;
-        std::int64_t const layout = weights.layout();
-        batch_operands<Item> const operands{batch, weights.sizes(), weights.direction(), {X, layout},
-            {outputs.Y, layout}, &start.sequence_lens};
-        residuals.start(weights, batch, [&](std::size_t n) { return operands.length(n); });
+        batch_operands<Item> const operands = operands_of(weights, sizes.batch, X, start, outputs);
+        residuals.start(weights, sizes.batch, [&](std::size_t n) { return operands.length(n); });
         auto&& workspace = detail::workspace_or_new<recurrent_workspace<Item>>(env...);
         auto const& policy = detail::policy_of(env...);
         auto runner = make_runner(weights, operands, workspace, policy);
