@@ -186,6 +186,80 @@ TEST_CASE("lstm_stack_into allocates nothing in a workspace of a call that was n
     CHECK(run(3, 2) == 0);
 }
 
+TEST_CASE("the stacks allocate nothing in a workspace for as many steps and rows, or more")
+{
+    constexpr std::size_t H = 5, T = 4, N = 70;
+    auto const check = [&](auto weights_of, std::size_t gates, auto const& call) {
+        constants const first(gates, H);
+        matrices const W = 0.25f * xt::ones<float>({std::size_t{2}, gates * H, 2 * H});
+        constants second = first;
+        second.W = W;
+        std::vector const layers{weights_of(first), weights_of(second), weights_of(second)};
+        for (std::size_t const most : {std::size_t{1}, std::size_t{40}, N}) {
+            auto workspace = stack_workspace(layers, {T, most});
+            std::size_t const bytes = workspace.bytes();
+            CHECK(bytes > 0);
+            check_smaller_batches(T, most, H, [&](call_memory& memory) { call(memory, layers, workspace); });
+            CHECK(workspace.bytes() == bytes);
+        }
+    };
+    check(
+        [](constants const& k) {
+            return lstm_weights<float>({k.W, k.R, k.B}, {.direction = direction::bidirectional});
+        },
+        4,
+        [](call_memory& memory, auto const& layers, auto& workspace) {
+            lstm_stack_into(memory.X, layers, {memory.lengths}, {memory.Y}, workspace);
+        });
+    check(
+        [](constants const& k) {
+            return gru_weights<float>({k.W, k.R, k.B}, {.direction = direction::bidirectional});
+        },
+        3,
+        [](call_memory& memory, auto const& layers, auto& workspace) {
+            gru_stack_into(memory.X, layers, {memory.lengths}, {memory.Y}, workspace);
+        });
+    check(
+        [](constants const& k) {
+            return rnn_weights<float>({k.W, k.R, k.B}, {.direction = direction::bidirectional});
+        },
+        1,
+        [](call_memory& memory, auto const& layers, auto& workspace) {
+            rnn_stack_into(memory.X, layers, {memory.lengths}, {memory.Y}, workspace);
+        });
+}
+
+TEST_CASE("a stack_workspace for a policy's threads has room for all layers that run at once")
+{
+    constexpr std::size_t H = 64, T = 60, N = 5;
+    matrices const narrow = 0.01f * xt::ones<float>({std::size_t{1}, 4 * H, std::size_t{3}}),
+                   W = 0.01f * xt::ones<float>({std::size_t{1}, 4 * H, H});
+    lstm_weights<float> const first({.W = narrow, .R = W}), second({.W = W, .R = W});
+    std::vector const layers{first, second, second};
+    std::size_t last = stack_workspace(layers, {T, N}).bytes();
+    for (std::size_t const threads : {2u, 3u}) {
+        auto workspace = stack_workspace(layers, {T, N}, in_parts{threads});
+        std::size_t const bytes = workspace.bytes();
+        CHECK(bytes > last);
+        last = bytes;
+        for (std::size_t const t : {std::size_t{1}, std::size_t{30}, T})
+            for (std::size_t n = 1; n <= N; ++n) {
+                CAPTURE(t);
+                CAPTURE(n);
+                matrices const X = xt::ones<float>({t, n, std::size_t{3}});
+                xt::xtensor<float, 4> Y = xt::zeros<float>({t, std::size_t{1}, n, H});
+                stack_workspace<float> grown;
+                lstm_stack_into(X, layers, {}, {.Y = Y}, grown, in_parts{threads});
+                CHECK(grown.bytes() <= bytes);
+                xt::xtensor<float, 4> const expected = Y;
+                Y.fill(0);
+                lstm_stack_into(X, layers, {}, {.Y = Y}, workspace, in_parts{threads});
+                CHECK(Y == expected);
+                CHECK(workspace.bytes() == bytes);
+            }
+    }
+}
+
 TEST_CASE("a step of lstm_cell allocates nothing")
 {
     constants const weights(4, 5);

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <string>
+#include <vector>
 
 #include <xloom/recurrent/attn_lstm_cell.hpp>
 #include <xloom/recurrent/gru.hpp>
@@ -11,6 +12,7 @@
 #include <xloom/recurrent/lstm_cell.hpp>
 #include <xloom/recurrent/packed_matrix.hpp>
 #include <xloom/recurrent/rnn.hpp>
+#include <xloom/recurrent/stack.hpp>
 
 #include "support/placed_tensor.hpp"
 
@@ -66,6 +68,8 @@ TEST_CASE("recurrent limits: a workspace for more steps or rows than can be coun
             [&] { recurrent_workspace(weights_of<gru_weights<float>>(3), batch); });
         refuse("xloom::recurrent_workspace: " + text,
             [&] { recurrent_workspace(weights_of<rnn_weights<float>>(1), batch); });
+        refuse("xloom::stack_workspace: " + text,
+            [&] { stack_workspace(std::vector{weights_of<lstm_weights<float>>(4)}, batch); });
         refuse("xloom::attention_workspace: " + text, [&] {
             attention_workspace(attentive(2, 2), {batch.T, batch.N, 1});
         });
@@ -84,6 +88,23 @@ TEST_CASE("recurrent limits: a workspace for more steps or rows than can be coun
            "and C = 2. Choose smaller sizes.",
         [] {
             attention_workspace(attentive(2, 2), {1, 2, endless});
+        });
+}
+
+TEST_CASE("recurrent limits: a workspace for a stack whose states cannot be counted, or that has no layers")
+{
+    std::vector<rnn_weights<float>> layers{weights_of<rnn_weights<float>>(1)};
+    floats const of_second = ones({1, 2, 2});
+    layers.emplace_back(rnn_constants<float>{.W = of_second, .R = of_second});
+    refuse(
+        "xloom::stack_workspace: the states must fit in memory, but N = 36028797018963968, D = 2, I = 3 and "
+        "H = 2. Choose fewer rows.",
+        [&] {
+            stack_workspace(layers, {1, std::size_t{1} << 55});
+        });
+    refuse(
+        "xloom::stack_workspace: there must be at least one layer, but layers is empty. Give weights.", [] {
+            stack_workspace(std::vector<rnn_weights<float>>(), {1, 1});
         });
 }
 

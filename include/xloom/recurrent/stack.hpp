@@ -51,7 +51,8 @@ lstm_result<Item> lstm_stack(Input const& X, std::type_identity_t<std::span<lstm
 }
 
 /// Computes a stack of LSTMs into the caller's outputs, of any strides, and maybe with the caller's
-/// workspace, a stack_workspace<Item>, which the first call makes large enough.
+/// workspace, a stack_workspace<Item>: on one thread it allocates nothing if that is large enough.
+/// stack_workspace(layers, {T, N}) is for up to T steps and N rows.
 ///
 /// Errors    as lstm_stack; shape_error: an output's shape; overlap_error: an output shares memory with an
 ///           input or another output. Y_h and Y_c may be the same tensors as initial_h and initial_c.

@@ -19,14 +19,44 @@
 namespace xloom::inline XLOOM_ABI {
 
 namespace detail {
+
 template <class Family, class Item>
 class stack_run;
+
+/// The element type of packed weights.
+template <class Weights>
+struct item_of_weights;
+template <class Family, class Item>
+struct item_of_weights<recurrent_weights<Family, Item>> {
+    using type = Item;
+};
+
 } // namespace detail
 
 /// Reusable memory of the stacks of recurrent layers: the outputs of two layers, and workspaces of those that
 /// run at once. It grows to the size that a call needs. One call may use it at a time.
 template <class Item>
 class stack_workspace {
+public:
+    stack_workspace() = default;
+    /// Makes room for all calls of these layers, such as a std::vector of lstm_weights, with up to T steps, N
+    /// rows and the policy's threads.
+    ///
+    /// Errors    shape_error, option_error: layers that do not fit, as lstm_stack. shape_error: sizes that
+    ///           cannot be counted in bytes.
+    template <class Layers, execution_policy Policy = serial_policy>
+    explicit stack_workspace(Layers const& layers, batch_sizes const& batch, Policy const& policy = {});
+
+    /// Returns the number of bytes allocated.
+    std::size_t bytes() const noexcept
+    {
+        std::size_t sum = (between_[0].capacity() + between_[1].capacity()) * sizeof(Item) +
+                          layers_.capacity() * sizeof(recurrent_workspace<Item>);
+        for (recurrent_workspace<Item> const& each : layers_)
+            sum += each.bytes();
+        return sum;
+    }
+
 private:
     template <class, class>
     friend class detail::stack_run;
@@ -34,6 +64,10 @@ private:
     std::array<detail::aligned_vector<Item>, 2> between_{};
     std::vector<recurrent_workspace<Item>> layers_{};
 };
+
+template <class Layers, class... Policy>
+stack_workspace(Layers const&, batch_sizes const&, Policy const&...)
+    -> stack_workspace<typename detail::item_of_weights<typename Layers::value_type>::type>;
 
 } // namespace xloom::inline XLOOM_ABI
 
@@ -86,8 +120,7 @@ public:
     void operator()(Policy const& policy)
     {
         std::size_t const at_once = layers_at_once(policy), L = layers_.size();
-        if (workspace_.layers_.size() < at_once)
-            workspace_.layers_.resize(at_once);
+        make_layers(at_once);
         std::vector<progress> done(at_once == 1 ? 0 : L);
         auto const for_each_group = [&](auto const& of_one, auto const& of_several) {
             for (std::size_t begin = 0; begin < L; begin += at_once)
@@ -112,25 +145,60 @@ public:
             [&](std::size_t begin, std::size_t end) { run_at_once(begin, end, done, policy_ref(policy)); });
     }
 
+    /// Makes the workspace large enough for smaller batches too, of which other numbers of layers may run at
+    /// once.
+    template <class Policy>
+    void reserve_all(Policy const& policy)
+    {
+        std::size_t const at_once = most_at_once(policy);
+        make_layers(at_once);
+        for (std::size_t l = 0; l < layers_.size(); ++l)
+            make_runner(layers_[l], operands_of(l), workspace_.layers_[0], policy).reserve_all(states_of(l));
+        for (std::size_t behind = 1; behind < at_once; ++behind) // a number of layers behind the first
+            for (std::size_t l = behind; l < layers_.size(); ++l)
+                runner_of(l, l - behind, {}).reserve(states_of(l));
+    }
+
 private:
+    void make_layers(std::size_t at_once)
+    {
+        if (workspace_.layers_.size() < at_once)
+            workspace_.layers_.resize(at_once);
+    }
+
+    /// Returns the multiply-adds of a step of a row in all layers.
+    std::size_t products() const
+    {
+        std::size_t sum = 0;
+        for (auto const& layer : layers_)
+            sum += detail::parameters_of(layer, 0).products();
+        return sum;
+    }
+
+    /// Returns the largest number of layers that run at once, in this batch or in a smaller one.
+    template <class Policy>
+    std::size_t most_at_once(Policy const& policy) const
+    {
+        for (auto const& layer : layers_)
+            if (layer.direction() != direction::forward)
+                return 1;
+        return (std::min)(
+            detail::parts_for(policy, detail::products_of(batch_, products()), tuning::products_per_thread),
+            layers_.size());
+    }
+
     /// Returns how many layers run at once; 1 if each has all rows and threads to itself.
     template <class Policy>
     std::size_t layers_at_once(Policy const& policy) const
     {
-        std::size_t products = 0;
-        for (std::size_t l = 0; l < layers_.size(); ++l) {
-            if (layers_[l].direction() != direction::forward)
-                return 1;
-            if constexpr (std::is_same_v<compute_t<Item>, Item>)
+        if constexpr (std::is_same_v<compute_t<Item>, Item>)
+            for (std::size_t l = 0; l < layers_.size(); ++l)
                 if (prefers_small_steps(layers_[l], operands_of(l)))
                     return 1;
-            products += detail::parameters_of(layers_[l], 0).products();
-        }
-        std::size_t const threads = (std::min)(
-            detail::parts_for(policy, detail::products_of(batch_, products), tuning::products_per_thread),
-            layers_.size());
+        std::size_t const threads = most_at_once(policy);
         bool const is_short = batch_.T < tuning::min_blocks_per_layer * steps_of(0);
-        return is_short || threads <= row_groups(policy, layers_[0].sizes(), batch_, products) ? 1 : threads;
+        return is_short || threads <= row_groups(policy, layers_[0].sizes(), batch_, products()) ? 1
+                                                                                                 : threads;
     }
 
     /// Returns the runner of a layer of those that run at once from layer `begin` on.
@@ -210,6 +278,15 @@ void check_layers(std::string_view op, stack_layers<Family, Item> layers)
     }
 }
 
+/// Returns the widths of a layer with the directions of all, which those of the states of a stack are.
+template <class Family, class Item>
+recurrent_widths widths_of_states(stack_layers<Family, Item> layers)
+{
+    recurrent_widths states = layers[0].sizes();
+    states.D *= layers.size();
+    return states;
+}
+
 /// Returns the shapes of a stack's Y and of the states of all layers. `states` are the widths of a layer but
 /// for D, which is L D.
 inline recurrent_shapes shapes_of_stack(recurrent_widths const& layer, recurrent_widths const& states,
@@ -243,8 +320,7 @@ stack_sizes check_stack(std::string_view op, tensor_ref<Item const> const& X,
     recurrent_widths const& first = layers[0].sizes();
     std::int64_t const layout = layers[0].layout();
     batch_sizes const batch = check_X(op, X.shape(), first, layout);
-    recurrent_widths states = first;
-    states.D *= layers.size();
+    recurrent_widths const states = widths_of_states(layers);
     check_rows(op, states, batch.N);
     stack_sizes const sizes{batch, first, layers.size(), shapes_of_stack(first, states, batch, layout)};
     check_states(op, sizes.shapes, shape_if_given(start.initial_h), shape_of_initial_c<Family>(start),
@@ -296,4 +372,30 @@ void run_stack_into(std::string_view op, tensor_ref<Item const> const& X, stack_
     }
 }
 
+/// Makes a workspace large enough for a stack with up to the steps and rows of a batch.
+template <class Family, class Item, class Policy>
+void reserve_stack(stack_workspace<Item>& workspace, stack_layers<Family, Item> layers,
+    batch_sizes const& batch, Policy const& policy)
+{
+    static constexpr std::string_view op = "xloom::stack_workspace";
+    check_layers<Family, Item>(op, layers);
+    check_batch_sizes(op, layers[0].sizes(), batch);
+    check_rows(op, widths_of_states(layers), batch.N);
+    tensor_ref<Item const> const X{};
+    typename Family::template start<Item> const start{};
+    typename Family::template outputs<Item> const outputs{};
+    stack_run<Family, Item>(X, layers, batch, start, outputs, workspace).reserve_all(policy);
+}
+
 } // namespace xloom::inline XLOOM_ABI::detail
+
+namespace xloom::inline XLOOM_ABI {
+
+template <class Item>
+template <class Layers, execution_policy Policy>
+stack_workspace<Item>::stack_workspace(Layers const& layers, batch_sizes const& batch, Policy const& policy)
+{
+    detail::reserve_stack(*this, std::span<typename Layers::value_type const>(layers), batch, policy);
+}
+
+} // namespace xloom::inline XLOOM_ABI
