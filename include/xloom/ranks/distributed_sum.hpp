@@ -12,8 +12,7 @@
 
 #include <xloom/detail/check/shapes.hpp>
 #include <xloom/detail/core/aligned_vector.hpp>
-#include <xloom/detail/core/ceil.hpp>
-#include <xloom/detail/core/compiler.hpp>
+#include <xloom/detail/core/arithmetic.hpp>
 #include <xloom/detail/core/distributed_axis.hpp>
 #include <xloom/detail/core/policy.hpp>
 #include <xloom/detail/indexed/indexed_operands.hpp>
@@ -82,8 +81,8 @@ public:
     /// Errors    shape_error: as check_fits_in_memory.
     std::size_t buffer_bytes() const
     {
-        std::size_t const slices = saturated_sum(own() + 1, all()),
-                          items = elements_ == 0 ? 0 : saturated_product(slices, per_round_);
+        std::size_t const slices = saturating_add(own() + 1, all()),
+                          items = elements_ == 0 ? 0 : saturating_mul(slices, per_round_);
         check_fits_in_memory<T>(items);
         return items * sizeof(T);
     }

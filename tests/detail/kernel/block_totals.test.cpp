@@ -10,7 +10,7 @@
 #include <type_traits>
 #include <vector>
 
-#include <xloom/detail/core/ceil.hpp>
+#include <xloom/detail/core/arithmetic.hpp>
 #include <xloom/detail/kernel/affine.hpp>
 #include <xloom/detail/kernel/lane_scan.hpp>
 #include <xloom/detail/kernel/row_prefix.hpp>

@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include <xloom/detail/check/scan.hpp>
+#include <xloom/detail/core/arithmetic.hpp>
 #include <xloom/detail/core/stop_token.hpp>
 
 namespace xloom::inline XLOOM_ABI {
@@ -46,11 +47,7 @@ inline std::int64_t check_loop(std::string_view op, loop_options const& options)
 }
 
 /// Returns the length of the leading axis, at most the largest integer.
-constexpr std::int64_t room_of(shape const& dims)
-{
-    constexpr std::uint64_t most = (std::numeric_limits<std::int64_t>::max)();
-    return static_cast<std::int64_t>((std::min)(std::uint64_t{dims[0]}, most));
-}
+constexpr std::int64_t room_of(shape const& dims) { return saturating_cast<std::int64_t>(dims[0]); }
 
 /// Lists the outputs whose leading axis is shorter than `needed` iterations.
 inline fact_list describe_room(std::span<shape const> outputs, std::int64_t needed)

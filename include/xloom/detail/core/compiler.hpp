@@ -4,8 +4,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <limits>
-#include <utility>
 
 #include <xloom/detail/core/abi.hpp>
 
@@ -78,32 +76,6 @@ inline void prefetch_behind(T const* item, std::ptrdiff_t stride, std::size_t co
 {
     auto const bytes = static_cast<std::uintptr_t>(stride) * (count * sizeof(T));
     prefetch_to_read<Locality>(reinterpret_cast<void const*>(reinterpret_cast<std::uintptr_t>(item) + bytes));
-}
-
-/// Returns a number that is not negative, or the largest std::size_t if it is larger.
-constexpr std::size_t saturated_size(std::int64_t number) noexcept
-{
-    return std::in_range<std::size_t>(number) ? static_cast<std::size_t>(number)
-                                              : (std::numeric_limits<std::size_t>::max)();
-}
-
-/// Returns a + b, or the largest std::size_t if the sum is larger.
-constexpr std::size_t saturated_sum(std::size_t a, std::size_t b) noexcept
-{
-    std::size_t const sum = a + b;
-    return sum < a ? (std::numeric_limits<std::size_t>::max)() : sum;
-}
-
-/// Returns a * b, or the largest std::size_t if the product is larger.
-constexpr std::size_t saturated_product(std::size_t a, std::size_t b) noexcept
-{
-    constexpr std::size_t most = (std::numeric_limits<std::size_t>::max)();
-#if defined(__GNUC__) || defined(__clang__)
-    std::size_t product = 0; // a division takes longer than a small call
-    return __builtin_mul_overflow(a, b, &product) ? most : product;
-#else
-    return b != 0 && a > most / b ? most : a * b;
-#endif
 }
 
 /// True if the compiler cancels what is added and subtracted: -ffast-math, g++'s -fassociative-math. clang

@@ -8,8 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#include <xloom/detail/core/arithmetic.hpp>
 #include <xloom/detail/core/communicator.hpp>
-#include <xloom/detail/core/compiler.hpp>
 #include <xloom/detail/core/error.hpp>
 #include <xloom/detail/core/policy.hpp>
 #include <xloom/detail/core/rank_attempt.hpp>
@@ -50,7 +50,7 @@ public:
         ranks.all_gather(std::as_bytes(std::span(&own_length, 1)),
             std::as_writable_bytes(std::span(begins_.data() + 1, ranks.size())));
         for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
-            begins_[rank + 1] = detail::saturated_sum(begins_[rank], begins_[rank + 1]);
+            begins_[rank + 1] = detail::saturating_add(begins_[rank], begins_[rank + 1]);
             if (begins_[rank + 1] > most)
                 detail::fail<shape_error>("xloom::distributed_axis: the length of all parts together must "
                                           "not overflow, but that of the first ",

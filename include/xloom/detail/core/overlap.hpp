@@ -7,7 +7,7 @@
 #include <limits>
 #include <numeric>
 
-#include <xloom/detail/core/ceil.hpp>
+#include <xloom/detail/core/arithmetic.hpp>
 #include <xloom/detail/core/compiler.hpp>
 #include <xloom/detail/core/shape.hpp>
 

@@ -10,7 +10,7 @@
 #include <string>
 #include <string_view>
 
-#include <xloom/detail/core/compiler.hpp>
+#include <xloom/detail/core/arithmetic.hpp>
 #include <xloom/detail/core/error.hpp>
 #include <xloom/detail/core/static_vector.hpp>
 
@@ -104,7 +104,7 @@ constexpr bool has_strides(Dims const& dims, std::size_t bytes_per_element = 1) 
 {
     std::size_t bytes = bytes_per_element;
     for (std::size_t const dim : dims)
-        bytes = detail::saturated_product(bytes, dim == 0 ? 1 : dim);
+        bytes = detail::saturating_mul(bytes, dim == 0 ? 1 : dim);
     return bytes <= static_cast<std::size_t>((std::numeric_limits<std::ptrdiff_t>::max)());
 }
 

@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include <xloom/detail/core/compiler.hpp>
+#include <xloom/detail/core/arithmetic.hpp>
 #include <xloom/detail/indexed/gather.hpp>
 #include <xloom/detail/indexed/owned_tuples.hpp>
 
@@ -32,8 +32,8 @@ public:
     void allocate(std::size_t max_count, std::size_t buffer_bytes)
     {
         max_count_ = slice_size_ == 0 ? 0 : max_count;
-        std::size_t const bytes = saturated_sum(
-            (3 + here_.integers()) * sizeof(std::size_t), saturated_product(2 * sizeof(T), slice_size_));
+        std::size_t const bytes = saturating_add(
+            (3 + here_.integers()) * sizeof(std::size_t), saturating_mul(2 * sizeof(T), slice_size_));
         tuples_per_round_ = std::max<std::size_t>(buffer_bytes / bytes, 1);
         std::size_t const mine = (std::min)(read_.count(), tuples_per_round_),
                           theirs = (std::min)(max_count_, tuples_per_round_);

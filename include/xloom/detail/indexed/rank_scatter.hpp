@@ -11,7 +11,7 @@
 #include <vector>
 
 #include <xloom/detail/check/shapes.hpp>
-#include <xloom/detail/core/compiler.hpp>
+#include <xloom/detail/core/arithmetic.hpp>
 #include <xloom/detail/indexed/owned_tuples.hpp>
 #include <xloom/detail/indexed/scatter_run.hpp>
 #include <xloom/detail/kernel/gather_nd.hpp>
@@ -44,8 +44,8 @@ public:
     /// Allocates buffers for what other ranks send, also in `here`, which applies it.
     void allocate(std::vector<std::size_t> const& incoming, std::size_t buffer_bytes, local_slices& here)
     {
-        std::size_t const update_bytes = saturated_sum(
-            (1 + here.integers()) * sizeof(std::size_t), saturated_product(slice_size_, sizeof(T)));
+        std::size_t const update_bytes = saturating_add(
+            (1 + here.integers()) * sizeof(std::size_t), saturating_mul(slice_size_, sizeof(T)));
         std::size_t const capacity = buffer_bytes / 2 / update_bytes;
         std::size_t all = 0, senders = 0, max_sent = 0;
         for (std::size_t const count : incoming) {
@@ -63,7 +63,7 @@ public:
             max_sent = (std::max)(max_sent, to_send_[rank].size());
         }
         std::size_t const sent = (std::min)(max_sent, std::max<std::size_t>(capacity, 1));
-        check_fits_in_memory<T>(saturated_product((std::max)(room_, sent), slice_size_));
+        check_fits_in_memory<T>(saturating_mul((std::max)(room_, sent), slice_size_));
         slices_.resize(room_);
         values_ = std::make_unique_for_overwrite<T[]>(room_ * slice_size_);
         sent_slices_.resize(sent);

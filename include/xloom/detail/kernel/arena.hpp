@@ -5,8 +5,7 @@
 #include <limits>
 #include <memory>
 
-#include <xloom/detail/core/ceil.hpp>
-#include <xloom/detail/core/compiler.hpp>
+#include <xloom/detail/core/arithmetic.hpp>
 #include <xloom/detail/core/tuning.hpp>
 
 namespace xloom::inline XLOOM_ABI::kernel {
@@ -22,19 +21,18 @@ public:
         T* const piece = items_ == nullptr ? nullptr : items_ + used_;
         constexpr std::size_t line = elements_per_cache_line<T>,
                               most = (std::numeric_limits<std::size_t>::max)();
-        std::size_t const padded = saturated_sum(count, line - 1);
-        used_ = saturated_sum(used_, padded == most ? most : padded / line * line);
+        std::size_t const padded = saturating_add(count, line - 1);
+        used_ = saturating_add(used_, padded == most ? most : padded / line * line);
         return piece;
     }
     /// Allocates `rows` rows of `columns` items.
-    T* take(std::size_t rows, std::size_t columns) noexcept { return take(saturated_product(rows, columns)); }
+    T* take(std::size_t rows, std::size_t columns) noexcept { return take(saturating_mul(rows, columns)); }
 
     /// Allocates rows of value-initialised items of another type, whose alignment is at most a cache line's.
     template <class Other>
     Other* take_as(std::size_t rows, std::size_t columns) noexcept
     {
-        std::size_t const count = saturated_product(rows, columns),
-                          bytes = saturated_product(count, sizeof(Other));
+        std::size_t const count = saturating_mul(rows, columns), bytes = saturating_mul(count, sizeof(Other));
         Other* const items = reinterpret_cast<Other*>(take(xloom::detail::ceil_div(bytes, sizeof(T))));
         if (!only_counts())
             std::uninitialized_value_construct_n(items, count);

@@ -11,7 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include <xloom/detail/core/ceil.hpp>
+#include <xloom/detail/core/arithmetic.hpp>
 #include <xloom/detail/core/compiler.hpp>
 #include <xloom/detail/kernel/arena.hpp>
 #include <xloom/detail/kernel/multiply.hpp>

@@ -10,7 +10,7 @@
 #include <array>
 #include <cstddef>
 
-#include <xloom/detail/core/ceil.hpp>
+#include <xloom/detail/core/arithmetic.hpp>
 #include <xloom/detail/core/static_vector.hpp>
 #include <xloom/detail/kernel/activate_vjp.hpp>
 #include <xloom/detail/kernel/cell.hpp>

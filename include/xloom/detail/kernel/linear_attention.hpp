@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <type_traits>
 
+#include <xloom/detail/core/arithmetic.hpp>
 #include <xloom/detail/core/cast.hpp>
 #include <xloom/detail/core/compiler.hpp>
 #include <xloom/detail/kernel/activations.hpp>
@@ -102,9 +103,9 @@ private:
 
     static std::size_t stride_of(std::size_t width, std::size_t queries)
     {
-        using xloom::detail::saturated_product, xloom::detail::saturated_sum;
-        return saturated_sum(
-            saturated_product(saturated_sum(3, queries), width), whole_batches<T>(queries + 1));
+        using xloom::detail::saturating_mul, xloom::detail::saturating_add;
+        return saturating_add(
+            saturating_mul(saturating_add(3, queries), width), whole_batches<T>(queries + 1));
     }
 
     template <class Item>

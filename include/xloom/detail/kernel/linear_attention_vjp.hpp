@@ -10,7 +10,7 @@
 #include <cstddef>
 #include <type_traits>
 
-#include <xloom/detail/core/ceil.hpp>
+#include <xloom/detail/core/arithmetic.hpp>
 #include <xloom/detail/core/compiler.hpp>
 #include <xloom/detail/kernel/linear_attention.hpp>
 
@@ -45,12 +45,12 @@ public:
           kept_(memory.take(
               (std::max)(xloom::detail::ceil_div(head.tokens, block_), std::size_t{1}), state_size())),
           ct_state_(memory.take(state_size())),
-          states_(memory.take(block_ + 1, saturated_product(head.keys, widest * width))),
+          states_(memory.take(block_ + 1, saturating_mul(head.keys, widest * width))),
           partial_(memory.take(4 * width, row_)),
           errors_(memory.take(block_, values_)),
           ct_values_(memory.take(block_, values_)),
-          queries_(memory.take(block_, saturated_product(head.queries, row_))),
-          ct_keys_(memory.take(block_, saturated_product(head.queries + 3, row_)))
+          queries_(memory.take(block_, saturating_mul(head.queries, row_))),
+          ct_keys_(memory.take(block_, saturating_mul(head.queries + 3, row_)))
     {}
 
     XLOOM_FLATTEN void operator()() const
@@ -80,7 +80,7 @@ private:
         T *key, *read_key, *decay, *queries;
     };
 
-    std::size_t state_size() const { return saturated_product(head_.keys, values_); }
+    std::size_t state_size() const { return saturating_mul(head_.keys, values_); }
     T* kept(std::size_t begin) const { return kept_ + begin / block_ * state_size(); }
 
     token_cotangents cotangents_of(std::size_t i) const

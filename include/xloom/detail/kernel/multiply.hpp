@@ -14,7 +14,7 @@
 #include <optional>
 #include <type_traits>
 
-#include <xloom/detail/core/ceil.hpp>
+#include <xloom/detail/core/arithmetic.hpp>
 #include <xloom/detail/core/compiler.hpp>
 #include <xloom/detail/core/tuning.hpp>
 #include <xloom/detail/kernel/panels.hpp>

@@ -8,7 +8,7 @@
 #include <limits>
 #include <type_traits>
 
-#include <xloom/detail/core/ceil.hpp>
+#include <xloom/detail/core/arithmetic.hpp>
 #include <xloom/detail/core/small_float.hpp>
 #include <xloom/detail/core/weight_storage.hpp>
 #include <xloom/detail/kernel/arena.hpp>

@@ -11,7 +11,7 @@
 #include <array>
 #include <cstddef>
 
-#include <xloom/detail/core/ceil.hpp>
+#include <xloom/detail/core/arithmetic.hpp>
 #include <xloom/detail/core/compiler.hpp>
 #include <xloom/detail/kernel/multiply.hpp>
 #include <xloom/detail/kernel/panels.hpp>

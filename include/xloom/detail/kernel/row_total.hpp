@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cstddef>
 
-#include <xloom/detail/core/ceil.hpp>
+#include <xloom/detail/core/arithmetic.hpp>
 #include <xloom/detail/core/compiler.hpp>
 #include <xloom/detail/core/tuning.hpp>
 #include <xloom/detail/kernel/lane_scan.hpp>

@@ -10,8 +10,8 @@
 #include <type_traits>
 #include <vector>
 
+#include <xloom/detail/core/arithmetic.hpp>
 #include <xloom/detail/core/cast.hpp>
-#include <xloom/detail/core/ceil.hpp>
 #include <xloom/detail/core/reduction.hpp>
 #include <xloom/detail/kernel/offsets.hpp>
 #include <xloom/detail/kernel/product.hpp>

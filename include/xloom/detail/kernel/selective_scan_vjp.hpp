@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <cstddef>
 
-#include <xloom/detail/core/ceil.hpp>
+#include <xloom/detail/core/arithmetic.hpp>
 #include <xloom/detail/core/compiler.hpp>
 #include <xloom/detail/kernel/activate_vjp.hpp>
 #include <xloom/detail/kernel/selective_scan.hpp>

@@ -12,7 +12,7 @@
 
 // This goes first, so that the linker name of the namespace does not depend on the order of includes.
 #include <xloom/detail/core/abi.hpp>
-#include <xloom/detail/core/ceil.hpp>
+#include <xloom/detail/core/arithmetic.hpp>
 #include <xloom/detail/core/compiler.hpp>
 
 #ifndef XLOOM_NO_SIMD

@@ -8,8 +8,8 @@
 #include <type_traits>
 #include <utility>
 
+#include <xloom/detail/core/arithmetic.hpp>
 #include <xloom/detail/core/cast.hpp>
-#include <xloom/detail/core/ceil.hpp>
 #include <xloom/detail/core/compiler.hpp>
 #include <xloom/detail/core/tuning.hpp>
 #include <xloom/detail/kernel/affine.hpp>

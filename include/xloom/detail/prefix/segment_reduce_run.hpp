@@ -8,7 +8,7 @@
 #include <utility>
 
 #include <xloom/detail/check/row_splits.hpp>
-#include <xloom/detail/core/ceil.hpp>
+#include <xloom/detail/core/arithmetic.hpp>
 #include <xloom/detail/core/policy.hpp>
 #include <xloom/detail/kernel/lane_scan.hpp>
 #include <xloom/detail/kernel/row_total.hpp>

@@ -10,7 +10,7 @@
 #include <type_traits>
 #include <utility>
 
-#include <xloom/detail/core/ceil.hpp>
+#include <xloom/detail/core/arithmetic.hpp>
 #include <xloom/detail/core/policy.hpp>
 #include <xloom/detail/core/progress.hpp>
 #include <xloom/detail/core/shape.hpp>

@@ -7,7 +7,7 @@
 
 #include <algorithm>
 
-#include <xloom/detail/core/compiler.hpp>
+#include <xloom/detail/core/arithmetic.hpp>
 #include <xloom/detail/kernel/attn_lstm_backward.hpp>
 #include <xloom/detail/kernel/cell_backward.hpp>
 #include <xloom/detail/recurrent/attn_lstm_residuals.hpp>
@@ -43,7 +43,7 @@ public:
         if (!p.attends)
             return;
         std::size_t const N = o.batch.N, rows = N * o.S;
-        values_ = memory.take(N, saturated_product(o.E, kernel::whole_batches<T>(o.S)));
+        values_ = memory.take(N, saturating_mul(o.E, kernel::whole_batches<T>(o.S)));
         ct_V_ = memory.take(N + 1, key_stride());
         if (o.ct_M.is_given())
             ct_memory_ = memory.take(rows, value_stride());
@@ -116,7 +116,7 @@ private:
     std::size_t value_stride() const { return kernel::whole_batches<T>(o_.E); }
     std::size_t scratch_size() const
     {
-        return saturated_product(tuning::rows_per_gradient,
+        return saturating_mul(tuning::rows_per_gradient,
             key_stride() + value_stride() + kernel::pack_items<T>(1, value_stride()));
     }
     T* values(std::size_t n) const { return values_ + n * kernel::panel_items<T>(o_.E, o_.S); }

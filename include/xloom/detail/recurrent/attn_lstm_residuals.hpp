@@ -5,7 +5,7 @@
 #include <vector>
 
 #include <xloom/detail/check/attn_lstm.hpp>
-#include <xloom/detail/core/compiler.hpp>
+#include <xloom/detail/core/arithmetic.hpp>
 #include <xloom/detail/kernel/attn_lstm_backward.hpp>
 #include <xloom/detail/recurrent/attn_lstm_run.hpp>
 #include <xloom/detail/recurrent/residuals.hpp>
@@ -85,7 +85,7 @@ public:
             memory_lengths_.push_back(memory.length(n));
         std::size_t const rows = weights.sizes().D * batch.N;
         are_exponentials_.assign(rows, 0);
-        grow(keys_, saturated_product(rows, saturated_product(S(), key_size_)));
+        grow(keys_, saturating_mul(rows, saturating_mul(S(), key_size_)));
     }
     /// Keeps the keys of row n.
     void keep_keys(std::size_t d, std::size_t n, kernel::key_rows<T> const& from) noexcept

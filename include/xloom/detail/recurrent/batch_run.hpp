@@ -8,9 +8,8 @@
 #include <vector>
 
 #include <xloom/detail/check/recurrent.hpp>
+#include <xloom/detail/core/arithmetic.hpp>
 #include <xloom/detail/core/cast.hpp>
-#include <xloom/detail/core/ceil.hpp>
-#include <xloom/detail/core/compiler.hpp>
 #include <xloom/detail/core/flush_subnormals.hpp>
 #include <xloom/detail/core/policy.hpp>
 #include <xloom/detail/core/team.hpp>
@@ -163,7 +162,7 @@ struct batch_operands {
 /// std::size_t.
 inline std::size_t products_of(batch_sizes const& batch, std::size_t products_of_step) noexcept
 {
-    return saturated_product(saturated_product(batch.T, batch.N), products_of_step);
+    return saturating_mul(saturating_mul(batch.T, batch.N), products_of_step);
 }
 
 /// Returns the number of groups into which the rows of each direction are partitioned.
@@ -171,7 +170,7 @@ template <class Policy>
 std::size_t row_groups(Policy const& policy, recurrent_widths const& widths, batch_sizes const& batch,
     std::size_t products_of_step)
 {
-    std::size_t const products = detail::products_of(batch, saturated_product(widths.D, products_of_step)),
+    std::size_t const products = detail::products_of(batch, saturating_mul(widths.D, products_of_step)),
                       parts = detail::parts_for(policy, products, tuning::products_per_thread);
     return std::clamp<std::size_t>(ceil_div(parts, widths.D), 1, std::max<std::size_t>(batch.N, 1));
 }

@@ -7,8 +7,7 @@
 #include <string_view>
 
 #include <xloom/detail/check/causal_conv.hpp>
-#include <xloom/detail/core/ceil.hpp>
-#include <xloom/detail/core/compiler.hpp>
+#include <xloom/detail/core/arithmetic.hpp>
 #include <xloom/detail/core/policy.hpp>
 #include <xloom/detail/core/requirement.hpp>
 #include <xloom/detail/kernel/causal_conv.hpp>
@@ -80,7 +79,7 @@ struct conv_call {
     }
 
     /// Returns the number of elements of input.
-    std::size_t elements() const { return saturated_product(sizes.B * sizes.C, sizes.L); }
+    std::size_t elements() const { return saturating_mul(sizes.B * sizes.C, sizes.L); }
 };
 
 /// The function that runs a causal convolution. Each output is omitted if its reference is.

@@ -5,8 +5,7 @@
 #include <algorithm>
 #include <cstddef>
 
-#include <xloom/detail/core/ceil.hpp>
-#include <xloom/detail/core/compiler.hpp>
+#include <xloom/detail/core/arithmetic.hpp>
 #include <xloom/detail/kernel/causal_conv_vjp.hpp>
 #include <xloom/detail/recurrent/causal_conv_run.hpp>
 

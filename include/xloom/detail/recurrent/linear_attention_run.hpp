@@ -10,7 +10,7 @@
 #include <type_traits>
 
 #include <xloom/detail/check/linear_attention.hpp>
-#include <xloom/detail/core/compiler.hpp>
+#include <xloom/detail/core/arithmetic.hpp>
 #include <xloom/detail/core/policy.hpp>
 #include <xloom/detail/core/requirement.hpp>
 #include <xloom/detail/core/small_float.hpp>
@@ -101,7 +101,7 @@ struct attention_call {
     /// Returns the number of elements of the states of all tokens and heads of queries.
     std::size_t elements() const
     {
-        return saturated_product(sizes.B * sizes.T * sizes.Hq, saturated_product(sizes.keys, sizes.values));
+        return saturating_mul(sizes.B * sizes.T * sizes.Hq, saturating_mul(sizes.keys, sizes.values));
     }
 
     /// Calls f(number of a head, its operands, memory) for each head, which is a unit.

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cstddef>
 
-#include <xloom/detail/core/compiler.hpp>
+#include <xloom/detail/core/arithmetic.hpp>
 #include <xloom/detail/kernel/linear_attention_vjp.hpp>
 #include <xloom/detail/recurrent/linear_attention_run.hpp>
 
@@ -36,7 +36,7 @@ private:
     {
         if (call.heads() == 0)
             return;
-        std::size_t const betas = to.beta.is_given() ? saturated_product(call.heads(), call.sizes.T) : 0;
+        std::size_t const betas = to.beta.is_given() ? saturating_mul(call.heads(), call.sizes.T) : 0;
         kernel::arena<T> size;
         with_backward(call.longest_head({}), {}, size, [](auto const&) {});
         unit_run<Item> const units({call.heads(), call.elements(), size.used(), betas}, workspace, policy);

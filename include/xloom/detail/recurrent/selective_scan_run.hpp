@@ -7,8 +7,7 @@
 #include <string_view>
 
 #include <xloom/detail/check/selective_scan.hpp>
-#include <xloom/detail/core/ceil.hpp>
-#include <xloom/detail/core/compiler.hpp>
+#include <xloom/detail/core/arithmetic.hpp>
 #include <xloom/detail/core/policy.hpp>
 #include <xloom/detail/core/requirement.hpp>
 #include <xloom/detail/kernel/selective_scan.hpp>
@@ -84,7 +83,7 @@ struct selective_call {
     }
 
     /// Returns the number of elements of the states of all steps.
-    std::size_t elements() const { return saturated_product(sizes.N * sizes.T * sizes.K, sizes.S); }
+    std::size_t elements() const { return saturating_mul(sizes.N * sizes.T * sizes.K, sizes.S); }
 };
 
 /// The function that runs a selective scan. Each output is omitted if its reference is.

@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <utility>
 
-#include <xloom/detail/core/ceil.hpp>
+#include <xloom/detail/core/arithmetic.hpp>
 #include <xloom/detail/core/flush_subnormals.hpp>
 #include <xloom/detail/core/policy.hpp>
 #include <xloom/detail/core/tuning.hpp>
@@ -48,7 +48,7 @@ public:
         sums_items_ = sums_size.used();
         std::size_t const count = sizes_.N * groups_;
         unit_run<Item> const units(
-            {count, call_.elements(), scratch_size.used(), saturated_product(count, sums_items_)}, workspace,
+            {count, call_.elements(), scratch_size.used(), saturating_mul(count, sums_items_)}, workspace,
             policy);
         sums_ = units.shared();
         units.for_each([&](std::size_t unit, kernel::arena<T> const& memory) {

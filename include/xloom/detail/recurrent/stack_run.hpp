@@ -11,8 +11,7 @@
 #include <string_view>
 #include <vector>
 
-#include <xloom/detail/core/ceil.hpp>
-#include <xloom/detail/core/compiler.hpp>
+#include <xloom/detail/core/arithmetic.hpp>
 #include <xloom/detail/core/progress.hpp>
 #include <xloom/detail/recurrent/forward.hpp>
 
@@ -226,7 +225,7 @@ private:
     std::size_t steps_of(std::size_t l) const
     {
         std::size_t const N = std::max<std::size_t>(batch_.N, 1),
-                          products = saturated_product(N, detail::parameters_of(layers_[l], 0).products());
+                          products = saturating_mul(N, detail::parameters_of(layers_[l], 0).products());
         return (std::max)({batch_.T / tuning::blocks_per_layer, tuning::products_per_share / products,
             ceil_div(tuning::min_rows_per_product, N)});
     }

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include <xloom/detail/core/aligned_vector.hpp>
-#include <xloom/detail/core/ceil.hpp>
+#include <xloom/detail/core/arithmetic.hpp>
 #include <xloom/detail/core/compiler.hpp>
 #include <xloom/detail/core/error.hpp>
 #include <xloom/detail/core/tuning.hpp>

@@ -6,7 +6,7 @@
 #include <type_traits>
 #include <utility>
 
-#include <xloom/detail/core/compiler.hpp>
+#include <xloom/detail/core/arithmetic.hpp>
 #include <xloom/detail/core/tuning.hpp>
 #include <xloom/detail/scan/stacked_outputs.hpp>
 
@@ -21,7 +21,7 @@ namespace xloom::inline XLOOM_ABI::detail {
 class output_capacity {
 public:
     output_capacity(std::int64_t limit, std::int64_t certain)
-        : limit_(saturated_size(limit)), is_certain_(certain == limit)
+        : limit_(saturating_cast<std::size_t>(limit)), is_certain_(certain == limit)
     {}
 
     std::size_t size() const { return size_; }

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include <xloom/detail/check/cotangents.hpp>
-#include <xloom/detail/core/ceil.hpp>
+#include <xloom/detail/core/arithmetic.hpp>
 #include <xloom/detail/core/checkpoint.hpp>
 #include <xloom/detail/core/movable_value.hpp>
 #include <xloom/detail/scan/element_buffer.hpp>

@@ -11,7 +11,7 @@
 
 #include <xloom/detail/check/scan_lanes.hpp>
 #include <xloom/detail/core/aligned_vector.hpp>
-#include <xloom/detail/core/ceil.hpp>
+#include <xloom/detail/core/arithmetic.hpp>
 #include <xloom/detail/core/compiler.hpp>
 #include <xloom/detail/kernel/arena.hpp>
 #include <xloom/detail/kernel/column_copy.hpp>
@@ -27,7 +27,7 @@ using byte_arena = kernel::arena<std::byte>;
 template <class T>
 T* take(byte_arena& memory, std::size_t count)
 {
-    return reinterpret_cast<T*>(memory.take(saturated_product(count, sizeof(T))));
+    return reinterpret_cast<T*>(memory.take(saturating_mul(count, sizeof(T))));
 }
 
 /// Lanes of consecutive steps, `stride` items apart: 0 for a parameter.

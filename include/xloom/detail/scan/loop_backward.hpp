@@ -8,7 +8,7 @@
 
 #include <xloom/detail/check/cotangents.hpp>
 #include <xloom/detail/check/loop.hpp>
-#include <xloom/detail/core/compiler.hpp>
+#include <xloom/detail/core/arithmetic.hpp>
 #include <xloom/detail/scan/scan_backward.hpp>
 
 namespace xloom::inline XLOOM_ABI::detail {
@@ -44,7 +44,7 @@ void start_loop(std::string_view op, loop_record<State>& record, States const& s
                                "checkpoint::online or checkpoint::all.");
     auto const initial_shapes = detail::shapes_if_tensors(op, "states", states);
     record.initial_shapes.assign(initial_shapes.begin(), initial_shapes.end());
-    record.states.start(op, saturated_size((std::max)(limit, std::int64_t{0})), /*is_exact*/ false);
+    record.states.start(op, saturating_cast<std::size_t>(limit), /*is_exact*/ false);
 }
 
 /// Requires that the tensors that a cotangent holds, in a sequence or an optional, have the shapes of those
