@@ -55,12 +55,13 @@ using kernel::item_by_item;
 /// map(x, y, count, f): y[i] = f(x[i]), by batches; f takes a batch.
 using kernel::map;
 
-/// exp_of(x): e to the power of x; 0 or infinite where the result is near the ends of the range.
+/// exp_of(x): e to the power of x, for every x. In batches of floats it is 0 from -87.7 down and infinity
+/// from 88.4 up; in batches of doubles from -708.8 down and from 709.5 up.
 using kernel::exp_of;
-/// full_exp(x): e to the power of x, with subnormal results.
+/// full_exp(x): e to the power of x, for every x, with subnormal results.
 using kernel::full_exp;
-/// exp_less_1(x): exp(x) - 1 without cancellation, for x up to 88 (float) or 709 (double).
-using kernel::exp_less_1;
+/// expm1_of(x): exp(x) - 1 without cancellation near 0, for x <= 88 (float) or x <= 709 (double).
+using kernel::expm1_of;
 /// The natural logarithm, log_of(x).
 using kernel::log_of;
 /// The sine, sin_of(x).

@@ -50,7 +50,7 @@ value_and_slope<V> differentiate(tanh const&, V const& x)
     if constexpr (detail::is_float_batch<V>) {
         detail::exp_parts<V> const parts(max_nan_second(V(-88), -(size + size)));
         auto const [share, quarter] = detail::logistic_of(parts.exp());
-        return {(-parts.exp_less_1() * share) | bitofsign(x), V(4) * quarter};
+        return {(-parts.expm1() * share) | bitofsign(x), V(4) * quarter};
     } else
         return {detail::tanh_of(x), V(4) * detail::logistic_of(kernel::exp_of(-(size + size))).slope};
 }

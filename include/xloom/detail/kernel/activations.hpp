@@ -56,7 +56,7 @@ V sigmoid_times_tanh(V const& x, V const& y)
         using detail::abs;
         V const size = min_nan_second(V(10), abs(y)); // tanh(10) rounds to 1
         detail::exp_parts<V> const e(size + size);
-        return divide(e.exp_less_1(), (V(1) + kernel::exp_of(-x)) * e.exp_plus_1()) | bitofsign(y);
+        return divide(e.expm1(), (V(1) + kernel::exp_of(-x)) * e.exp_plus_1()) | bitofsign(y);
     } else
         return sigmoid{}(x)*tanh{}(y);
 }
@@ -152,7 +152,7 @@ struct elu {
     template <class V>
     V operator()(V const& x) const
     {
-        return select(x < V(0), V(alpha) * kernel::exp_less_1(x), x);
+        return select(x < V(0), V(alpha) * kernel::expm1_of(x), x);
     }
 };
 

@@ -37,7 +37,7 @@ V times_power_of_two(V const& y, V const& x)
 
 } // namespace detail
 
-/// Returns exp(x), with subnormal results.
+/// Returns exp(x) for every x, NaN for NaN, with subnormal results: 0 and infinity only where std::exp is.
 ///
 /// Why not exp_of: it is 0 or infinite for results near the ends of the range.
 template <class V>

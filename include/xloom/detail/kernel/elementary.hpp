@@ -130,7 +130,7 @@ struct exp_parts {
 
     V exp() const { return (V(1) + rest) * scale; }
     // Of floats up to 88 and doubles up to 709, so that the scale is finite.
-    V exp_less_1() const { return multiply_add(scale, rest, scale - V(1)); }
+    V expm1() const { return multiply_add(scale, rest, scale - V(1)); }
     V exp_plus_1() const { return multiply_add(scale, rest, scale + V(1)); }
 
 private:
@@ -226,8 +226,8 @@ V tanh_of(V const& x)
 
 namespace xloom::inline XLOOM_ABI::kernel {
 
-/// Returns exp(x). For floats: 0 from -87.7 down, infinity from 88.4 up. For doubles: 0 from -708.8 down,
-/// infinity from 709.4 up.
+/// Returns exp(x) for every x, NaN for NaN. In batches of floats: 0 from -87.7 down, infinity from 88.4 up.
+/// In batches of doubles: 0 from -708.8 down, infinity from 709.5 up.
 template <class V>
 V exp_of(V const& x)
 {
@@ -240,16 +240,16 @@ V exp_of(V const& x)
         return detail::within_limits(x, [](auto const& v) { return exp(v); });
 }
 
-/// Returns exp(x) - 1, without cancellation near 0 if the scalar has expm1. For floats: valid for x <= 88,
-/// for doubles for x <= 709.
+/// Returns exp(x) - 1, NaN for NaN, without cancellation near 0 if the scalar has expm1. Requires x <= 88 for
+/// floats, x <= 709 for doubles.
 template <class V>
-V exp_less_1(V const& x)
+V expm1_of(V const& x)
 {
     using std::exp, std::expm1;
     if constexpr (detail::is_float_batch<V>)
-        return detail::exp_parts<V>(max_nan_second(V(-88), x)).exp_less_1();
+        return detail::exp_parts<V>(max_nan_second(V(-88), x)).expm1();
     else if constexpr (detail::is_double_batch<V>)
-        return detail::exp_parts<V>(max_nan_second(V(-709.2), x)).exp_less_1();
+        return detail::exp_parts<V>(max_nan_second(V(-709.2), x)).expm1();
     else if constexpr (requires { expm1(x); })
         return detail::within_limits(x, [](auto const& v) { return expm1(v); });
     else

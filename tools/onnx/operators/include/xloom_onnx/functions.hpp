@@ -117,9 +117,9 @@ protected:
 
 /// exp(x) - 1 for x <= 0.
 template <class V>
-V exp_less_1_below_0(V const& x)
+V expm1_below_0(V const& x)
 {
-    return kernels::exp_less_1(kernels::select(x < V(0), x, V(0)));
+    return kernels::expm1_of(kernels::select(x < V(0), x, V(0)));
 }
 
 } // namespace detail
@@ -132,7 +132,7 @@ struct elu : detail::parametric_function<elu> {
     template <class V>
     V at(V const& x) const
     {
-        return xloom::kernels::select(x < V(0), of<V>(alpha) * detail::exp_less_1_below_0(x), x);
+        return xloom::kernels::select(x < V(0), of<V>(alpha) * detail::expm1_below_0(x), x);
     }
 };
 
@@ -197,7 +197,7 @@ struct selu : detail::parametric_function<selu> {
     {
         return of<V>(gamma) *
                xloom::kernels::select(x > V(0), x,
-                   of<V>(alpha) * xloom::kernels::exp_less_1(xloom::kernels::select(x > V(0), V(0), x)));
+                   of<V>(alpha) * xloom::kernels::expm1_of(xloom::kernels::select(x > V(0), V(0), x)));
     }
 };
 
