@@ -69,12 +69,12 @@ void damage(decoder& bytes, call<T>& chosen)
     }
 }
 
-/// The letters of a legal call's shapes.
-struct letters {
+/// The dimensions of a legal call's shapes.
+struct dimensions {
     std::size_t T = 0, N = 0, I = 0, H = 0, D = 0, S = 0, E = 0, A = 0, L = 0, C = 0;
 };
 
-/// Do all shapes follow from the same letters, which are read where they stand alone?
+/// True if all shapes follow from the same dimensions, each of which is read where it stands alone.
 template <class T>
 bool has_right_shapes(textbook::attn_lstm_operands<T> const& in, std::size_t D)
 {
@@ -88,7 +88,7 @@ bool has_right_shapes(textbook::attn_lstm_operands<T> const& in, std::size_t D)
     if (!attends && !(is_absent(in.AW) && is_absent(in.initial_attention) &&
                         is_absent(in.initial_alignment) && in.memory_seq_lens.empty()))
         return false;
-    letters is{in.X.shape[0], in.X.shape[1], in.X.shape[2], in.R.shape[2], D};
+    dimensions is{in.X.shape[0], in.X.shape[1], in.X.shape[2], in.R.shape[2], D};
     if (attends) {
         if (in.M.shape.size() != 3 || in.MW.shape.size() != 3 ||
             (!is_absent(in.AW) && in.AW.shape.size() != 3))

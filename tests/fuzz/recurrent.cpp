@@ -92,7 +92,7 @@ std::array<std::size_t, 2> batch_of(array<T> const& X, std::int64_t layout)
     return layout == 1 ? std::array{X.shape[1], X.shape[0]} : std::array{X.shape[0], X.shape[1]};
 }
 
-/// Do all shapes follow from the same letters, which are read where they stand alone?
+/// True if all shapes follow from the same dimensions, each of which is read where it stands alone.
 template <class Family, class T>
 bool has_right_shapes(call<Family, T> const& chosen)
 {

@@ -2,8 +2,8 @@
 // com.microsoft's AttnLSTM as a textbook writes it, in float64 and with indices only: what xloom's is
 // compared with.
 //
-// Further letters: S memory steps, Md memory depth, A attention size, C width of the attention: Aw with AW,
-// else Md.
+// Further dimensions: S memory steps, Md memory depth, A attention size, C width of the attention: Aw with
+// AW, else Md.
 
 #include <cmath>
 #include <cstddef>

@@ -2,7 +2,7 @@
 // What the textbook's recurrent operators have in common: activations in float64, the order of the steps,
 // operands cut into rows.
 //
-// Letters: T steps, N batch rows, D directions, I input, H hidden. An operand that is absent is an array
+// Dimensions: T steps, N batch rows, D directions, I input, H hidden. An operand that is absent is an array
 // without a shape.
 
 #include <algorithm>

@@ -27,12 +27,12 @@ fact_list describe_wrong_lengths(
     return wrong;
 }
 
-/// Checks lengths [N], each in [0, most], where ONNX has `letter` for `most` and `rows` for N.
+/// Checks lengths [N], each in [0, most], where ONNX has `symbol` for `most` and `rows` for N.
 ///
 /// Errors    shape_error: not one length for each row. index_error: a length outside [0, most].
 template <class Lengths>
 constexpr void check_lengths(std::string_view op, std::string_view operand, Lengths const& lengths,
-    std::size_t N, std::string_view letter, std::size_t most, std::string_view rows = "N")
+    std::size_t N, std::string_view symbol, std::size_t most, std::string_view rows = "N")
 {
     if (!lengths.is_given())
         return;
@@ -43,7 +43,7 @@ constexpr void check_lengths(std::string_view op, std::string_view operand, Leng
     for (std::size_t n = 0; n < N; ++n)
         are_lengths = are_lengths && is_length(lengths[n], most);
     if (!are_lengths)
-        fail<index_error>(op, ": lengths must be in [0, ", letter, "] = [0, ", most, "], but ",
+        fail<index_error>(op, ": lengths must be in [0, ", symbol, "] = [0, ", most, "], but ",
             describe_wrong_lengths(operand, lengths, N, most), ". Correct it.");
 }
 

@@ -43,7 +43,7 @@ struct lstm_family : cell_family<lstm_family, lstm_options, kernel::lstm_rows, k
     static constexpr std::string_view cell_name = "xloom::lstm_cell";
     static constexpr std::array<std::string_view, 3> default_activations{"Sigmoid", "Tanh", "Tanh"};
     /// The shapes of W, R and B in errors.
-    static constexpr std::array<std::string_view, 3> letters{"[D, 4H, I]", "[D, 4H, H]", "[D, 8H]"};
+    static constexpr std::array<std::string_view, 3> symbolic_shapes{"[D, 4H, I]", "[D, 4H, H]", "[D, 8H]"};
     static constexpr std::array<std::size_t, 4> gates{0, 1, 2, 3}; ///< i, o, f, g
     static constexpr bool has_c = true;
 

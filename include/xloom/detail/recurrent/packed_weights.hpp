@@ -70,14 +70,14 @@ checked_weights check_cell(std::string_view op, Constants const& in, Options con
     recurrent_widths const sizes = check_weights(
         op, options, shape_if_given(in.W), shape_if_given(in.R), attention, shape_if_given(projection));
     std::size_t const C = attention.C, D = sizes.D, I = sizes.I, H = sizes.H, K = sizes.K;
-    auto const& [W_letters, R_letters, B_letters] = Family::letters;
+    auto const& [symbolic_W, symbolic_R, symbolic_B] = Family::symbolic_shapes;
     check_shapes(op,
         std::array{
             shape_requirement{
-                "W", C == 0 ? W_letters : "[D, 4H, I + C]", {D, gates * H, I + C}, in.W.shape()},
+                "W", C == 0 ? symbolic_W : "[D, 4H, I + C]", {D, gates * H, I + C}, in.W.shape()},
             shape_requirement{
-                "R", sizes.projects ? "[D, 4H, K]" : R_letters, {D, gates * H, K}, in.R.shape()},
-            shape_requirement{"B", B_letters, {D, 2 * gates * H}, shape_if_given(in.B)},
+                "R", sizes.projects ? "[D, 4H, K]" : symbolic_R, {D, gates * H, K}, in.R.shape()},
+            shape_requirement{"B", symbolic_B, {D, 2 * gates * H}, shape_if_given(in.B)},
             shape_requirement{"P", "[D, 3H]", {D, 3 * H}, shape_if_given(P)},
             shape_requirement{"projection", "[D, K, H]", {D, K, H}, shape_if_given(projection)},
         },

@@ -89,7 +89,7 @@ struct gru_family : single_state_family,
     static constexpr std::string_view cell_name = "xloom::gru_cell";
     static constexpr std::array<std::string_view, 2> default_activations{"Sigmoid", "Tanh"};
     /// The shapes of W, R and B in errors.
-    static constexpr std::array<std::string_view, 3> letters{"[D, 3H, I]", "[D, 3H, H]", "[D, 6H]"};
+    static constexpr std::array<std::string_view, 3> symbolic_shapes{"[D, 3H, I]", "[D, 3H, H]", "[D, 6H]"};
 
     /// Returns the attributes of direction d. The functions are f and g of each direction.
     template <class T, class Options>
@@ -161,7 +161,7 @@ struct rnn_family : single_state_family,
     static constexpr std::string_view cell_name = "xloom::rnn_cell";
     static constexpr std::array<std::string_view, 1> default_activations{"Tanh"};
     /// The shapes of W, R and B in errors.
-    static constexpr std::array<std::string_view, 3> letters{"[D, H, I]", "[D, H, H]", "[D, 2H]"};
+    static constexpr std::array<std::string_view, 3> symbolic_shapes{"[D, H, I]", "[D, H, H]", "[D, 2H]"};
 
     template <class Constants, class Options>
     static checked_weights check_constants(std::string_view op, Constants const& in, Options const& options)

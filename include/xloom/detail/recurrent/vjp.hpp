@@ -92,11 +92,11 @@ void check_vjp_operands(std::string_view op, tensor_ref<Item const> const& X, We
     auto const describe_sizes = [&] { return describe(sizes, batch); };
     shape_requirement const ct_Y{"ct_Y", of.symbolic_Y, of.Y, shape_if_given(cotangents.Y)},
         ct_Y_h{"ct_Y_h", of.symbolic_h, of.h, shape_if_given(cotangents.Y_h)};
-    auto const& [W_letters, R_letters, B_letters] = Family::letters;
+    auto const& [symbolic_W, symbolic_R, symbolic_B] = Family::symbolic_shapes;
     requirement const ct_X{"ct_X", layout == 0 ? "[T, N, I]" : "[N, T, I]", X.shape(), gradients.X},
-        ct_W{"ct_W", W_letters, W, gradients.W},
-        ct_R{"ct_R", sizes.projects ? "[D, 4H, K]" : R_letters, R, gradients.R},
-        ct_B{"ct_B", B_letters, B, gradients.B},
+        ct_W{"ct_W", symbolic_W, W, gradients.W},
+        ct_R{"ct_R", sizes.projects ? "[D, 4H, K]" : symbolic_R, R, gradients.R},
+        ct_B{"ct_B", symbolic_B, B, gradients.B},
         ct_initial_h{"ct_initial_h", of.symbolic_h, of.h, gradients.initial_h};
     if constexpr (Family::has_c) {
         check_shapes(op,
