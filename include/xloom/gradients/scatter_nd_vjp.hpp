@@ -263,7 +263,7 @@ void scatter_nd_vjp_into(Data const& data, Indices const& indices, Updates const
 /// Runs scatter_nd_vjp_into for a scatter_nd with a reduction of xloom.
 template <class Reduce, class Data, class Indices, class Updates, class Ct,
     class Options = scatter_nd_vjp_options, class... Env>
-    requires(!detail::data_operand<Reduce>)
+    requires(!detail::is_operand<Reduce>)
 void scatter_nd_vjp_into(Reduce const& reduce, Data const& data, Indices const& indices,
     Updates const& updates, Ct const& ct,
     std::type_identity_t<detail::scatter_gradient_refs<detail::first_item_t<Data>>> const& gradients,

@@ -250,7 +250,7 @@ void scatter_alone(std::string_view op, Reduce& reduce, Data& data, Indices cons
 /// ```
 template <class Reduce, class Data, class Indices, class Updates, class Options = scatter_nd_options,
     class... Env>
-    requires(!detail::is_operand<Reduce>)
+    requires(!detail::begins_with_data<Reduce, Updates, scatter_nd_options>)
 void distributed_scatter_nd_into(Reduce&& reduce, Data&& data, Indices const& indices, Updates const& updates,
     Options&& options = {}, Env&&... env)
 {
@@ -270,7 +270,7 @@ void distributed_scatter_nd_into(Reduce&& reduce, Data&& data, Indices const& in
 
 /// Runs distributed_scatter_nd_into without a reduction.
 template <class Data, class Indices, class Updates, class Options = scatter_nd_options, class... Env>
-    requires detail::is_operand<Data>
+    requires detail::begins_with_data<Data, Options, scatter_nd_options>
 void distributed_scatter_nd_into(
     Data&& data, Indices const& indices, Updates const& updates, Options&& options = {}, Env&&... env)
 {

@@ -10,6 +10,7 @@
 #include <xloom/detail/core/requirement.hpp>
 #include <xloom/detail/indexed/reduction_argument.hpp>
 #include <xloom/detail/tensor/broadcast.hpp>
+#include <xloom/detail/tensor/operand_tuple.hpp>
 #include <xloom/detail/tensor/requirements.hpp>
 
 namespace xloom::inline XLOOM_ABI::detail {
@@ -80,14 +81,10 @@ template <class Reduce, class T>
 concept reduces_items =
     requires(Reduce& reduce, T old, T const& update) { static_cast<T>(reduce(std::move(old), update)); };
 
-/// An operand in the place of data; what stands before it is a reduction.
-template <class Data>
-concept data_operand = tensor<Data> || lazy<bare<Data>>;
-
 /// True if the first argument of a scatter's call is data, not a reduction. Place is the type of the argument
 /// that is in the place of the options then.
 template <class First, class Place, class Options>
-concept begins_with_data = data_operand<First> || !beside_options<Place, Options>;
+concept begins_with_data = is_operand<First> || !beside_options<Place, Options>;
 
 /// Requires a reduction of Data's items.
 template <class Reduce, class Data>
@@ -95,7 +92,7 @@ struct reduction_of {
     static consteval bool holds()
     {
         constexpr bool is_valid =
-            is_runtime<Reduce> || (!data_operand<Reduce> && reduces_items<Reduce, item_t<Data>>);
+            is_runtime<Reduce> || (!is_operand<Reduce> && reduces_items<Reduce, item_t<Data>>);
         static_assert(is_valid,
             "the reduction must be callable as reduce(old item, update item) -> new item for data's "
             "elements; strings can be joined only (reduce_add), complex numbers have no order");

@@ -31,9 +31,10 @@ inline constexpr bool is_optional<std::optional<T>> = true;
 template <class T>
 inline constexpr bool has_sequence = is_sequence<T> || is_optional<T>;
 
-/// True for an operand, which may stand in the place of a callable that was forgotten.
+/// True for an operand, as opposed to a reduction, an operator or a VJP, in whose place it may be by mistake.
 template <class X>
-inline constexpr bool is_operand = tensor<X> || lazy<X> || is_tuple<bare<X>> || std::is_arithmetic_v<bare<X>>;
+inline constexpr bool is_operand =
+    tensor<X> || lazy<bare<X>> || is_tuple<bare<X>> || std::is_arithmetic_v<bare<X>>;
 
 /// Returns the values of an argument, one or a flat std::tuple of them (its leaves, as in JAX), as a
 /// std::tuple of lvalue references.
