@@ -1,9 +1,9 @@
 // Items that DLPack has no type for.
 // clang-format off
-// 1: xloom: a tensor of DLPack holds numbers or bool, of storage types only float16 and bfloat16
-// 2: xloom: a tensor of DLPack holds numbers or bool, of storage types only float16 and bfloat16
-// 3: xloom: a tensor of DLPack holds numbers or bool, of storage types only float16 and bfloat16
-// 4: xloom: a tensor of DLPack holds numbers or bool, of storage types only float16 and bfloat16
+// 1: a tensor of DLPack holds numbers or bool, of storage types only float16 and bfloat16
+// 2: a tensor of DLPack holds numbers or bool, of storage types only float16 and bfloat16
+// 3: a tensor of DLPack holds numbers or bool, of storage types only float16 and bfloat16
+// 4: a tensor of DLPack holds numbers or bool, of storage types only float16 and bfloat16
 // clang-format on
 #include <string>
 

@@ -1,10 +1,10 @@
 // Wrong shapes assigned to an element of a fixed shape.
 // clang-format off
-// 1: xloom: an element keeps its shape, but the expression assigned to it has another fixed shape
-// 2: xloom: an element keeps its shape, but the expression assigned to it has another fixed shape
-// 3: xloom: an element keeps its shape, but the expression assigned to it has another fixed shape
-// 4: xloom: an element keeps its shape, but the expression assigned to it has another fixed shape
-// 5: xloom: an element keeps its shape, but the expression assigned to it has another fixed shape
+// 1: an element keeps its shape, but the expression assigned to it has another fixed shape
+// 2: an element keeps its shape, but the expression assigned to it has another fixed shape
+// 3: an element keeps its shape, but the expression assigned to it has another fixed shape
+// 4: an element keeps its shape, but the expression assigned to it has another fixed shape
+// 5: an element keeps its shape, but the expression assigned to it has another fixed shape
 // clang-format on
 #include <xloom/control_flow/scan.hpp>
 

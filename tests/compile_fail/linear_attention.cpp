@@ -2,11 +2,11 @@
 // clang-format off
 // 1: behind the operands and outputs come the options, then a policy and a workspace of this operator, in any order, each at most once
 // 2: behind the operands and outputs come the options, then a policy and a workspace of this operator, in any order, each at most once
-// 3: xloom: the state of linear attention must have the element type of the other operands, or both must be float or storage floats such as float16
-// 4: xloom: an operand must be a tensor in memory, but a lazy expression was passed; put its value into a variable first
-// 5: xloom: an operand must have the element type of the operator's other tensors; convert it into a variable first, by xt::cast<float> for example
-// 6: xloom: an operand that is written must not be const
-// 7: xloom: an operand must be a variable or a view of one, but a temporary was passed, which is gone when it is used
+// 3: the state of linear attention must have the element type of the other operands, or both must be float or storage floats such as float16
+// 4: an operand must be a tensor in memory, but a lazy expression was passed; put its value into a variable first
+// 5: an operand must have the element type of the operator's other tensors; convert it into a variable first, by xt::cast<float> for example
+// 6: an operand that is written must not be const
+// 7: an operand must be a variable or a view of one, but a temporary was passed, which is gone when it is used
 // clang-format on
 #include <xloom/gradients/linear_attention_vjp.hpp>
 

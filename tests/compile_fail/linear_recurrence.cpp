@@ -11,8 +11,8 @@
 // 9: behind the operands and outputs come the options, then at most one policy
 // 10: the operands must have one element type; convert them first
 // 11: an operand must be a tensor with at least one axis, several of them a flat std::tuple
-// 12: xloom: an operand that is written must not be const
-// 13: xloom: an operand must have the element type of the operator's other tensors
+// 12: an operand that is written must not be const
+// 13: an operand must have the element type of the operator's other tensors
 // clang-format on
 #include <array>
 

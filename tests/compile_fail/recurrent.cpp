@@ -1,36 +1,36 @@
 // Mistakes in the operands of the recurrent operators and their cells.
 // clang-format off
-// 1: xloom: an operand must have the element type of the operator's other tensors; convert it into a variable first, by xt::cast<float> for example
-// 2: xloom: an operand must be a tensor in memory, but a lazy expression was passed; put its value into a variable first
-// 3: xloom: an operand must be a variable or a view of one, but a temporary was passed, which is gone when it is used
-// 4: xloom: lengths must hold integers, of any integer type
-// 5: xloom: an operand must be a tensor in memory: of xtensor, a std::vector, std::span or std::mdspan, of Eigen with <xloom/interop/eigen.hpp>, or of a type with xloom::enable_tensor
-// 6: xloom: an operand must be a tensor in memory, but a lazy expression was passed; put its value into a variable first
-// 7: xloom: an operand must be a tensor in memory: of xtensor, a std::vector, std::span or std::mdspan, of Eigen with <xloom/interop/eigen.hpp>, or of a type with xloom::enable_tensor
-// 8: xloom: an operand must have the element type of the operator's other tensors; convert it into a variable first, by xt::cast<float> for example
-// 9: xloom: an operand must be a variable or a view of one, but a temporary was passed, which is gone when it is used
-// 10: xloom: an operand must be a tensor in memory, but a lazy expression was passed; put its value into a variable first
-// 11: xloom: a state or output of a cell must be a tensor, std::vector or std::span of the weights' element type, in memory that can be written
-// 12: xloom: the input of a cell must be a tensor, std::vector or std::span of the weights' element type, in memory
-// 13: xloom: a state or output of a cell must be a tensor, std::vector or std::span of the weights' element type, in memory that can be written
-// 14: xloom: an operand that is written must not be const
-// 15: xloom: an operand must have the element type of the operator's other tensors; convert it into a variable first, by xt::cast<float> for example
-// 16: xloom: an operand must have the element type of the operator's other tensors; convert it into a variable first, by xt::cast<float> for example
-// 17: xloom: an operand must be a variable or a view of one, but a temporary was passed, which is gone when it is used
-// 18: xloom: an operand must be a tensor in memory: of xtensor, a std::vector, std::span or std::mdspan, of Eigen with <xloom/interop/eigen.hpp>, or of a type with xloom::enable_tensor
-// 19: xloom: an operand must be a tensor in memory, but a lazy expression was passed; put its value into a variable first
-// 20: xloom: lengths must hold integers, of any integer type
-// 21: xloom: an operand must have the element type of the operator's other tensors; convert it into a variable first, by xt::cast<float> for example
-// 22: xloom: an operand must have the element type of the operator's other tensors; convert it into a variable first, by xt::cast<float> for example
-// 23: xloom: an operand must have the element type of the operator's other tensors; convert it into a variable first, by xt::cast<float> for example
-// 24: xloom: an operand must be a tensor in memory, but a lazy expression was passed; put its value into a variable first
-// 25: xloom: an operand must have the element type of the operator's other tensors; convert it into a variable first, by xt::cast<float> for example
-// 26: xloom: an operand must be a variable or a view of one, but a temporary was passed, which is gone when it is used
-// 27: xloom: a state or output of a cell must be a tensor, std::vector or std::span of the weights' element type, in memory that can be written
-// 28: xloom: a state or output of a cell must be a tensor, std::vector or std::span of the weights' element type, in memory that can be written
-// 29: xloom: a state or output of a cell must be a tensor, std::vector or std::span of the weights' element type, in memory that can be written
-// 30: xloom: an operand must be a tensor in memory: of xtensor, a std::vector, std::span or std::mdspan, of Eigen with <xloom/interop/eigen.hpp>, or of a type with xloom::enable_tensor
-// 31: xloom: lengths must hold integers, of any integer type
+// 1: an operand must have the element type of the operator's other tensors; convert it into a variable first, by xt::cast<float> for example
+// 2: an operand must be a tensor in memory, but a lazy expression was passed; put its value into a variable first
+// 3: an operand must be a variable or a view of one, but a temporary was passed, which is gone when it is used
+// 4: lengths must hold integers, of any integer type
+// 5: an operand must be a tensor in memory: of xtensor, a std::vector, std::span or std::mdspan, of Eigen with <xloom/interop/eigen.hpp>, or of a type with xloom::enable_tensor
+// 6: an operand must be a tensor in memory, but a lazy expression was passed; put its value into a variable first
+// 7: an operand must be a tensor in memory: of xtensor, a std::vector, std::span or std::mdspan, of Eigen with <xloom/interop/eigen.hpp>, or of a type with xloom::enable_tensor
+// 8: an operand must have the element type of the operator's other tensors; convert it into a variable first, by xt::cast<float> for example
+// 9: an operand must be a variable or a view of one, but a temporary was passed, which is gone when it is used
+// 10: an operand must be a tensor in memory, but a lazy expression was passed; put its value into a variable first
+// 11: a state or output of a cell must be a tensor, std::vector or std::span of the weights' element type, in memory that can be written
+// 12: the input of a cell must be a tensor, std::vector or std::span of the weights' element type, in memory
+// 13: a state or output of a cell must be a tensor, std::vector or std::span of the weights' element type, in memory that can be written
+// 14: an operand that is written must not be const
+// 15: an operand must have the element type of the operator's other tensors; convert it into a variable first, by xt::cast<float> for example
+// 16: an operand must have the element type of the operator's other tensors; convert it into a variable first, by xt::cast<float> for example
+// 17: an operand must be a variable or a view of one, but a temporary was passed, which is gone when it is used
+// 18: an operand must be a tensor in memory: of xtensor, a std::vector, std::span or std::mdspan, of Eigen with <xloom/interop/eigen.hpp>, or of a type with xloom::enable_tensor
+// 19: an operand must be a tensor in memory, but a lazy expression was passed; put its value into a variable first
+// 20: lengths must hold integers, of any integer type
+// 21: an operand must have the element type of the operator's other tensors; convert it into a variable first, by xt::cast<float> for example
+// 22: an operand must have the element type of the operator's other tensors; convert it into a variable first, by xt::cast<float> for example
+// 23: an operand must have the element type of the operator's other tensors; convert it into a variable first, by xt::cast<float> for example
+// 24: an operand must be a tensor in memory, but a lazy expression was passed; put its value into a variable first
+// 25: an operand must have the element type of the operator's other tensors; convert it into a variable first, by xt::cast<float> for example
+// 26: an operand must be a variable or a view of one, but a temporary was passed, which is gone when it is used
+// 27: a state or output of a cell must be a tensor, std::vector or std::span of the weights' element type, in memory that can be written
+// 28: a state or output of a cell must be a tensor, std::vector or std::span of the weights' element type, in memory that can be written
+// 29: a state or output of a cell must be a tensor, std::vector or std::span of the weights' element type, in memory that can be written
+// 30: an operand must be a tensor in memory: of xtensor, a std::vector, std::span or std::mdspan, of Eigen with <xloom/interop/eigen.hpp>, or of a type with xloom::enable_tensor
+// 31: lengths must hold integers, of any integer type
 // 32: behind the operands and outputs come the options, then a policy and a workspace of this operator, in any order, each at most once
 // 33: behind the operands and outputs come the options, then a policy and a workspace of this operator, in any order, each at most once
 // 34: behind the operands and outputs come the options, then a policy and a workspace of this operator, in any order, each at most once
@@ -40,13 +40,18 @@
 // 38: behind the operands and outputs come the options, then a policy and a workspace of this operator, in any order, each at most once
 // 39: behind the operands and outputs come the options, then a policy and a workspace of this operator, in any order, each at most once
 // 40: behind the operands and outputs come the options, then a policy and a workspace of this operator, in any order, each at most once
-// 41: xloom: lengths must hold integers, of any integer type
-// 42: xloom: a recurrent operator computes with floating-point numbers or user-defined scalars, not with integers; convert its operands into variables first, by xt::cast<float> for example
-// 43: xloom: a recurrent operator computes with floating-point numbers or user-defined scalars, not with integers; convert its operands into variables first, by xt::cast<float> for example
-// 44: xloom: a recurrent operator computes with floating-point numbers or user-defined scalars, not with integers; convert its operands into variables first, by xt::cast<float> for example
+// 41: lengths must hold integers, of any integer type
+// 42: a recurrent operator computes with floating-point numbers or user-defined scalars, not with integers; convert its operands into variables first, by xt::cast<float> for example
+// 43: a recurrent operator computes with floating-point numbers or user-defined scalars, not with integers; convert its operands into variables first, by xt::cast<float> for example
+// 44: a recurrent operator computes with floating-point numbers or user-defined scalars, not with integers; convert its operands into variables first, by xt::cast<float> for example
+// 45: x, y and cotangents must be contiguous ranges of one element type, such as std::vector or std::span, and what is written must be a variable that is not const
+// 46: x, y and cotangents must be contiguous ranges of one element type, such as std::vector or std::span, and what is written must be a variable that is not const
+// 47: x, y and cotangents must be contiguous ranges of one element type, such as std::vector or std::span, and what is written must be a variable that is not const
 // clang-format on
 #include <array>
+#include <deque>
 
+#include <xloom/recurrent/activations.hpp>
 #include <xloom/recurrent/attn_lstm_cell.hpp>
 #include <xloom/recurrent/gru.hpp>
 #include <xloom/recurrent/lstm.hpp>
@@ -101,6 +106,7 @@ int main()
     xloom::attn_lstm_into(score, X, attention, {}, {.Y_h = state}, attention_memory, serial);
     attention_memory = xloom::attention_workspace(attention, {1, 1, 1}, serial);
     attention_memory = xloom::attention_workspace(score, attention, {1, 1, 1}, serial);
+    xloom::activate(xloom::activation::relu, no_tensor, std::span(h));
 #elif CASE == 1
     xloom::lstm(X, {.W = wide, .R = R});
 #elif CASE == 2
@@ -198,5 +204,11 @@ int main()
 #elif CASE == 44
     xt::xtensor<short, 3> const counts = xt::zeros<short>({3, 1, 2});
     xloom::gru_weights<short> const packed({.W = counts, .R = counts});
+#elif CASE == 45
+    xloom::activate(xloom::activation::relu, std::vector<double>(1), h);
+#elif CASE == 46
+    xloom::activate("Relu", h, no_tensor);
+#elif CASE == 47
+    xloom::activate({xloom::activation::elu, 0.5}, std::deque<float>(1), h);
 #endif
 }

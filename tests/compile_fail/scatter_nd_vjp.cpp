@@ -13,9 +13,9 @@
 // 11: the reduction is one of xloom's, such as reduction::add; of a callable only you know the gradient
 // 12: behind the operands and outputs come the options, then at most one policy
 // 13: behind the operands and outputs come the options, then at most one policy
-// 14: xloom: an operand that is written must not be const
-// 15: xloom: an operand must have the element type of the operator's other tensors; convert it into a variable first, by xt::cast<float> for example
-// 16: xloom: an operand must be a variable or a view of one, but a temporary was passed, which is gone when it is used
+// 14: an operand that is written must not be const
+// 15: an operand must have the element type of the operator's other tensors; convert it into a variable first, by xt::cast<float> for example
+// 16: an operand must be a variable or a view of one, but a temporary was passed, which is gone when it is used
 // 17: an operand must be a tensor: of xtensor, a std::vector, std::span or std::mdspan, of Eigen with <xloom/interop/eigen.hpp>, or of a type with xloom::enable_tensor
 // clang-format on
 #include <array>

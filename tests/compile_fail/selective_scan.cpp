@@ -3,16 +3,16 @@
 // 1: behind the operands and outputs come the options, then a policy and a workspace of this operator, in any order, each at most once
 // 2: behind the operands and outputs come the options, then a policy and a workspace of this operator, in any order, each at most once
 // 3: behind the operands and outputs come the options, then a policy and a workspace of this operator, in any order, each at most once
-// 4: xloom: an operand must be a tensor in memory, but a lazy expression was passed; put its value into a variable first
-// 5: xloom: an operand must be a tensor in memory: of xtensor, a std::vector, std::span or std::mdspan, of Eigen with <xloom/interop/eigen.hpp>, or of a type with xloom::enable_tensor
-// 6: xloom: an operand must have the element type of the operator's other tensors; convert it into a variable first, by xt::cast<float> for example
-// 7: xloom: an operand must be a variable or a view of one, but a temporary was passed, which is gone when it is used
-// 8: xloom: an operand must have the element type of the operator's other tensors; convert it into a variable first, by xt::cast<float> for example
-// 9: xloom: an operand that is written must not be const
-// 10: xloom: an operand must have the element type of the operator's other tensors; convert it into a variable first, by xt::cast<float> for example
-// 11: xloom: an operand must be a tensor in memory, but a lazy expression was passed; put its value into a variable first
-// 12: xloom: an operand that is written must not be const
-// 13: xloom: an operand must be a variable or a view of one, but a temporary was passed, which is gone when it is used
+// 4: an operand must be a tensor in memory, but a lazy expression was passed; put its value into a variable first
+// 5: an operand must be a tensor in memory: of xtensor, a std::vector, std::span or std::mdspan, of Eigen with <xloom/interop/eigen.hpp>, or of a type with xloom::enable_tensor
+// 6: an operand must have the element type of the operator's other tensors; convert it into a variable first, by xt::cast<float> for example
+// 7: an operand must be a variable or a view of one, but a temporary was passed, which is gone when it is used
+// 8: an operand must have the element type of the operator's other tensors; convert it into a variable first, by xt::cast<float> for example
+// 9: an operand that is written must not be const
+// 10: an operand must have the element type of the operator's other tensors; convert it into a variable first, by xt::cast<float> for example
+// 11: an operand must be a tensor in memory, but a lazy expression was passed; put its value into a variable first
+// 12: an operand that is written must not be const
+// 13: an operand must be a variable or a view of one, but a temporary was passed, which is gone when it is used
 // 14: behind the operands and outputs come the options, then a policy and a workspace of this operator, in any order, each at most once
 // clang-format on
 #include <array>

@@ -1,7 +1,7 @@
 // Small numbers of elements that are not small.
 // clang-format off
-// 1: xloom: small_float is for float16, bfloat16 and the float8 and float4 types.
-// 2: xloom: small_int is for int4, uint4, int2 and uint2.
+// 1: small_float is for float16, bfloat16 and the float8 and float4 types
+// 2: small_int is for int4, uint4, int2 and uint2
 // clang-format on
 #include <xloom/recurrent/storage_types.hpp>
 

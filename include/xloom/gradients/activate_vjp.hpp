@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include <xloom/detail/core/requirement.hpp>
 #include <xloom/detail/kernel/activate_vjp.hpp>
 #include <xloom/recurrent/activations.hpp>
 
@@ -82,10 +83,7 @@ void activate_vjp_items(
 template <class X, class CtY, class CtX>
 void activate_vjp(activation_function const& function, X const& x, CtY const& ct_y, CtX&& ct_x)
 {
-    static_assert(detail::activates<X, CtX> && detail::activates<CtY, CtX>,
-        "xloom::activate_vjp: x, ct_y and ct_x must be contiguous ranges of one element type, such as "
-        "std::vector or std::span, and ct_x must be a variable that can be written");
-    if constexpr (detail::activates<X, CtX> && detail::activates<CtY, CtX>) {
+    if constexpr (detail::satisfied<detail::ranges_of_items<CtX, X, CtY>>()) {
         std::span const at(x);
         std::span const from(ct_y);
         std::span const to(std::forward<CtX>(ct_x));

@@ -30,7 +30,7 @@ constexpr DLDataTypeCode dlpack_code()
     constexpr bool is_built_in = std::is_arithmetic_v<T> && type != element_type::undefined;
     static_assert(is_built_in || type == element_type::float16 || type == element_type::bfloat16 ||
                       type == element_type::complex64 || type == element_type::complex128,
-        "xloom: a tensor of DLPack holds numbers or bool, of storage types only float16 and bfloat16");
+        "a tensor of DLPack holds numbers or bool, of storage types only float16 and bfloat16");
     if (type == element_type::bfloat16)
         return kDLBfloat;
     if (type == element_type::complex64 || type == element_type::complex128)

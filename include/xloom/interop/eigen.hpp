@@ -141,11 +141,11 @@ struct mappable {
     static consteval bool holds()
     {
         static_assert(is_always_row_major<bare<X>>,
-            "xloom::as_eigen: x must be a tensor whose type says that its items "
+            "what as_eigen maps must be a tensor whose type says that its items "
             "are contiguous and row-major, such as an element of a scan");
         if constexpr (is_always_row_major<bare<X>>) {
             constexpr std::size_t rank = enable_tensor<bare<X>>::rank;
-            static_assert(rank == 1 || rank == 2, "xloom::as_eigen: x must have a static rank of 1 or 2");
+            static_assert(rank == 1 || rank == 2, "what as_eigen maps must have a static rank of 1 or 2");
             return rank == 1 || rank == 2;
         }
         return false;

@@ -13,6 +13,7 @@
 
 #include <xloom/detail/core/activation.hpp>
 #include <xloom/detail/core/cast.hpp>
+#include <xloom/detail/core/requirement.hpp>
 #include <xloom/detail/core/vector_level.hpp>
 #include <xloom/detail/kernel/activations.hpp>
 
@@ -98,6 +99,19 @@ concept activates = requires {
     requires std::same_as<std::remove_const_t<range_item_t<X const&>>, range_item_t<Y>>;
 };
 
+/// Requires contiguous ranges of one element type: Xs, and Y, which is written.
+template <class Y, class... Xs>
+struct ranges_of_items {
+    static consteval bool holds()
+    {
+        constexpr bool is_valid = (activates<Xs, Y> && ...);
+        static_assert(is_valid,
+            "x, y and cotangents must be contiguous ranges of one element type, such as std::vector or "
+            "std::span, and what is written must be a variable that is not const");
+        return is_valid;
+    }
+};
+
 } // namespace detail
 
 /// Computes y[i] = function(x[i]); softmax: y = exp(x - max(x)) / sum(exp(x - max(x))) over the whole range.
@@ -128,10 +142,7 @@ concept activates = requires {
 template <class X, class Y>
 void activate(activation_function const& function, X const& x, Y&& y)
 {
-    static_assert(detail::activates<X, Y>,
-        "xloom::activate: x and y must be contiguous ranges of one element type, such as std::vector or "
-        "std::span, and y must be a variable that can be written");
-    if constexpr (detail::activates<X, Y>) {
+    if constexpr (detail::satisfied<detail::ranges_of_items<Y, X>>()) {
         std::span const from(x);
         std::span const to(std::forward<Y>(y));
         if (from.size() != to.size())

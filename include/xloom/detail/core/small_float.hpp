@@ -33,8 +33,7 @@ template <element_type Element>
 class small_float {
 public:
     static constexpr detail::float_format format = detail::format_of(Element);
-    static_assert(
-        format.bits() > 0, "xloom: small_float is for float16, bfloat16 and the float8 and float4 types.");
+    static_assert(format.bits() > 0, "small_float is for float16, bfloat16 and the float8 and float4 types");
 
     using bits_type = std::conditional_t<(format.bits() > 8), std::uint16_t, std::uint8_t>;
 

@@ -50,7 +50,7 @@ class small_int {
 public:
     static_assert(Element == element_type::int4 || Element == element_type::uint4 ||
                       Element == element_type::int2 || Element == element_type::uint2,
-        "xloom: small_int is for int4, uint4, int2 and uint2.");
+        "small_int is for int4, uint4, int2 and uint2");
     static constexpr int width = Element == element_type::int4 || Element == element_type::uint4 ? 4 : 2;
     static constexpr bool is_signed = Element == element_type::int4 || Element == element_type::int2;
 

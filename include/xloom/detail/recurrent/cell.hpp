@@ -64,7 +64,7 @@ template <class Item, class Range>
 struct cell_input {
     static consteval bool holds()
     {
-        static_assert(items_of<Range, Item>, "xloom: the input of a cell must be a tensor, std::vector or "
+        static_assert(items_of<Range, Item>, "the input of a cell must be a tensor, std::vector or "
                                              "std::span of the weights' element type, in memory");
         return items_of<Range, Item>;
     }
@@ -76,7 +76,7 @@ struct cell_state {
     static consteval bool holds()
     {
         static_assert(mutable_items_of<Range, Item>,
-            "xloom: a state or output of a cell must be a tensor, std::vector or std::span of the weights' "
+            "a state or output of a cell must be a tensor, std::vector or std::span of the weights' "
             "element type, in memory that can be written");
         return mutable_items_of<Range, Item>;
     }

@@ -35,9 +35,8 @@ struct state_of_items {
     static consteval bool holds()
     {
         constexpr bool is_right = std::is_same_v<compute_t<State>, compute_t<Item>>;
-        static_assert(is_right,
-            "xloom: the state of linear attention must have the element type of the other "
-            "operands, or both must be float or storage floats such as float16");
+        static_assert(is_right, "the state of linear attention must have the element type of the other "
+                                "operands, or both must be float or storage floats such as float16");
         return is_right;
     }
 };

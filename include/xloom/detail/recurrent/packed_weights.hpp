@@ -37,7 +37,7 @@ struct recurrent_items {
     {
         constexpr bool is_valid = !std::is_integral_v<Item>;
         static_assert(is_valid,
-            "xloom: a recurrent operator computes with floating-point numbers or user-defined scalars, not "
+            "a recurrent operator computes with floating-point numbers or user-defined scalars, not "
             "with integers; convert its operands into variables first, by xt::cast<float> for example");
         return is_valid;
     }

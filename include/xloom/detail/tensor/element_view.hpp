@@ -284,7 +284,7 @@ private:
     {
         using other = typename E::shape_type;
         if constexpr (detail::is_fixed_shape<Shape> && detail::is_fixed_shape<other>)
-            static_assert(std::is_same_v<Shape, other>, "xloom: an element keeps its shape, but the "
+            static_assert(std::is_same_v<Shape, other>, "an element keeps its shape, but the "
                                                         "expression assigned to it has another fixed shape");
         else
             resize(expression.shape());

@@ -57,19 +57,19 @@ struct referable {
     static consteval bool holds()
     {
         static_assert(Error != ref_error::lazy,
-            "xloom: an operand must be a tensor in memory, but a lazy expression was passed; put its value "
+            "an operand must be a tensor in memory, but a lazy expression was passed; put its value "
             "into a variable first");
         static_assert(Error != ref_error::kind,
-            "xloom: an operand must be a tensor in memory: of xtensor, a std::vector, std::span or "
+            "an operand must be a tensor in memory: of xtensor, a std::vector, std::span or "
             "std::mdspan, of Eigen with <xloom/interop/eigen.hpp>, or of a type with xloom::enable_tensor");
         static_assert(Error != ref_error::item,
-            "xloom: an operand must have the element type of the operator's other tensors; convert it into a "
+            "an operand must have the element type of the operator's other tensors; convert it into a "
             "variable first, by xt::cast<float> for example");
-        static_assert(Error != ref_error::integer, "xloom: lengths must hold integers, of any integer type");
-        static_assert(Error != ref_error::temporary, "xloom: an operand must be a variable or a view of one, "
+        static_assert(Error != ref_error::integer, "lengths must hold integers, of any integer type");
+        static_assert(Error != ref_error::temporary, "an operand must be a variable or a view of one, "
                                                      "but a temporary was passed, which is gone "
                                                      "when it is used");
-        static_assert(Error != ref_error::constant, "xloom: an operand that is written must not be const");
+        static_assert(Error != ref_error::constant, "an operand that is written must not be const");
         return Error == ref_error::none;
     }
 };
