@@ -218,7 +218,7 @@ private:
             from_.take(field, rows * columns * (is_int8 ? sizeof(std::int8_t) : sizeof(double)));
         auto weights = xt::xtensor<float, 2>::from_shape({rows, columns});
         if (is_int8) {
-            // Files that were written after a run have scales of 0 behind those of the rows.
+            // Files that were written after a run have scales of 0 after those of the rows.
             std::size_t const count =
                 from_.read_in<std::uint32_t>("the number of scales" + of, rows, rows + 63);
             for (std::size_t row = 0; row < rows; ++row) {

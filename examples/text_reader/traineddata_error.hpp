@@ -20,7 +20,7 @@ public:
 
     /// The name of the component, such as "lstm"; "traineddata" for the table of components.
     std::string const& component() const noexcept { return component_; }
-    /// The position, in the component, behind the field.
+    /// The position, in the component, after the field.
     std::size_t byte() const noexcept { return byte_; }
 
 private:

@@ -38,9 +38,9 @@ std::span<float const, feature_count> encoder::operator()(
     std::span<float const, context_size> context, std::span<float const, chunk_size> chunk) noexcept
 {
     // 64 samples of the past, the chunk, and its last 64 samples reflected at the last one.
-    auto const behind =
+    auto const after =
         std::copy(chunk.begin(), chunk.end(), std::copy(context.begin(), context.end(), samples_.begin()));
-    std::copy_n(chunk.rbegin() + 1, samples_.end() - behind, behind);
+    std::copy_n(chunk.rbegin() + 1, samples_.end() - after, after);
 
     spectrum_of_(samples_.data(), spectrum_.data());
     for (std::size_t frame = 0; frame < 4; ++frame)

@@ -26,7 +26,7 @@ function readSamples(path) {
   return wav.getSamples(false, Int16Array);
 }
 
-/** The model sees each chunk behind the last samples of the one before, zeros at first. */
+/** The model sees each chunk after the last samples of the one before, zeros at first. */
 async function probabilities(session, samples) {
   const sr = new ort.Tensor('int64', BigInt64Array.of(BigInt(rate)));
   let state = new ort.Tensor('float32', new Float32Array(2 * 128), [2, 1, 128]);

@@ -1,6 +1,6 @@
 // Mistakes in a call of associative_scan, cumulative_sum or their _into.
 // clang-format off
-// 1: behind the operands and outputs come the options, then at most one policy
+// 1: after the operands and outputs come the options, then at most one policy
 // 2: an operand must be a tensor with at least one axis, several of them a flat std::tuple
 // 3: the operator must be a reduction that is defined for the elements, or callable as op(element, element) -> element
 // 4: the operator must be a reduction that is defined for the elements, or callable as op(element, element) -> element
@@ -10,11 +10,11 @@
 // 8: an operand must be a tensor with at least one axis
 // 9: there must be one result for each operand, with its element type
 // 10: the first argument must be the operator, before the operands
-// 11: behind the operands and outputs come the options, then at most one policy
+// 11: after the operands and outputs come the options, then at most one policy
 // 12: the first argument must be the operator, before the operands
-// 13: behind the operands and outputs come the options, then at most one policy
-// 14: behind the operands and outputs come the options, then at most one policy
-// 15: behind the operands and outputs come the options, then at most one policy
+// 13: after the operands and outputs come the options, then at most one policy
+// 14: after the operands and outputs come the options, then at most one policy
+// 15: after the operands and outputs come the options, then at most one policy
 // 16: an argument is one value or a flat std::tuple of values, not a std::tuple inside a std::tuple
 // 17: what is written must be a tensor in memory
 // clang-format on

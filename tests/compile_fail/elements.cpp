@@ -3,11 +3,11 @@
 // 1: an operand must be a tensor: of xtensor, a std::vector, std::span or std::mdspan, of Eigen with <xloom/interop/eigen.hpp>, or of a type with xloom::enable_tensor
 // 2: indices must hold integers
 // 3: indices must be a tensor of integers, or one integer
-// 4: behind the operands and outputs come the options, then at most one policy
+// 4: after the operands and outputs come the options, then at most one policy
 // 5: an output must have the element type of the tensor that is read
 // 6: what is written must not be const
 // 7: updates must have the element type of what they are written to; convert them first
-// 8: behind the operands and outputs come the options, then at most one policy
+// 8: after the operands and outputs come the options, then at most one policy
 // 9: what is written must not be const
 // 10: what is written must be a variable or a view of one; pass several as std::tie(y, z)
 // 11: the reduction must be callable as reduce(old item, update item) -> new item for data's elements; strings can be joined only (reduce_add), complex numbers have no order
@@ -20,15 +20,15 @@
 // 18: the reduction must be callable as reduce(old item, update item) -> new item for data's elements; strings can be joined only (reduce_add), complex numbers have no order
 // 19: what is counted must be a tensor of integers
 // 20: weights must be a tensor of numbers
-// 21: behind the operands and outputs come the options, then at most one policy
-// 22: behind the operands and outputs come the options, then at most one policy
-// 23: behind the operands and outputs come the options, then at most one policy
-// 24: behind the operands and outputs come the options, then at most one policy
-// 25: behind the operands and outputs come the options, then at most one policy
+// 21: after the operands and outputs come the options, then at most one policy
+// 22: after the operands and outputs come the options, then at most one policy
+// 23: after the operands and outputs come the options, then at most one policy
+// 24: after the operands and outputs come the options, then at most one policy
+// 25: after the operands and outputs come the options, then at most one policy
 // 26: the reduction must be callable as reduce(old item, update item) -> new item for data's elements; strings can be joined only (reduce_add), complex numbers have no order
 // 27: the reduction must be callable as reduce(old item, update item) -> new item for data's elements; strings can be joined only (reduce_add), complex numbers have no order
-// 28: behind the operands and outputs come the options, then at most one policy
-// 29: behind the operands and outputs come the options, then at most one policy
+// 28: after the operands and outputs come the options, then at most one policy
+// 29: after the operands and outputs come the options, then at most one policy
 // clang-format on
 #include <array>
 #include <string>

@@ -15,12 +15,12 @@
 // 60: what is written must be a variable or a view of one; pass several as std::tie(y, z)
 // 13: indices must be a tensor of integers, or one integer
 // 14: indices must be a tensor of integers, or one integer
-// 15: behind the operands and outputs come the options, then at most one policy
-// 16: behind the operands and outputs come the options, then at most one policy
-// 17: behind the operands and outputs come the options, then at most one policy
-// 18: behind the operands and outputs come the options, then at most one policy
-// 19: behind the operands and outputs come the options, then at most one policy
-// 20: behind the operands and outputs come the options, then at most one policy
+// 15: after the operands and outputs come the options, then at most one policy
+// 16: after the operands and outputs come the options, then at most one policy
+// 17: after the operands and outputs come the options, then at most one policy
+// 18: after the operands and outputs come the options, then at most one policy
+// 19: after the operands and outputs come the options, then at most one policy
+// 20: after the operands and outputs come the options, then at most one policy
 // clang-format on
 #include <array>
 

@@ -5,10 +5,10 @@
 // 3: a gradient is one of real or complex numbers, which integers, bool, strings and float8_e8m0 are not
 // 4: indices must hold integers
 // 5: a container of a static rank that is not xtensor's is read, so name the rank of the result, as in gather_nd<Rank>(...) or gather_nd_vjp<Rank>(...)
-// 6: behind the operands and outputs come the options, then at most one policy
-// 7: behind the operands and outputs come the options, then at most one policy
+// 6: after the operands and outputs come the options, then at most one policy
+// 7: after the operands and outputs come the options, then at most one policy
 // 8: the shape of data must be an xloom::shape or a range such as data.shape()
-// 9: behind the operands and outputs come the options, then at most one policy
+// 9: after the operands and outputs come the options, then at most one policy
 // 10: what is written must be a tensor in memory
 // 11: an output must have the element type of the tensor that is read
 // 12: what is written must not be const

@@ -1,7 +1,7 @@
 // Mistakes in a call of linear_attention, its _into or its derivative.
 // clang-format off
-// 1: behind the operands and outputs come the options, then a policy and a workspace of this operator, in any order, each at most once
-// 2: behind the operands and outputs come the options, then a policy and a workspace of this operator, in any order, each at most once
+// 1: after the operands and outputs come the options, then a policy and a workspace of this operator, in any order, each at most once
+// 2: after the operands and outputs come the options, then a policy and a workspace of this operator, in any order, each at most once
 // 3: the state of linear attention must have the element type of the other operands, or both must be float or storage floats such as float16
 // 4: an operand must be a tensor in memory, but a lazy expression was passed; put its value into a variable first
 // 5: an operand must have the element type of the operator's other tensors; convert it into a variable first, by xt::cast<float> for example

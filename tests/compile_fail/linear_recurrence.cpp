@@ -1,14 +1,14 @@
 // Mistakes in a call of linear_recurrence, its _into or its derivative.
 // clang-format off
-// 1: behind the operands and outputs come the options, then at most one policy
+// 1: after the operands and outputs come the options, then at most one policy
 // 2: an operand must be a tensor with at least one axis, several of them a flat std::tuple
 // 3: the operands must have one element type; convert them first
 // 4: h0 must be a number, or a tensor, of the element type of a; convert it first
 // 5: the elements must be floating-point or complex numbers, or user-defined scalars with + and *
 // 6: what is written must not be const
 // 7: the operands must have one element type; convert them first
-// 8: behind the operands and outputs come the options, then at most one policy
-// 9: behind the operands and outputs come the options, then at most one policy
+// 8: after the operands and outputs come the options, then at most one policy
+// 9: after the operands and outputs come the options, then at most one policy
 // 10: the operands must have one element type; convert them first
 // 11: an operand must be a tensor with at least one axis, several of them a flat std::tuple
 // 12: an operand that is written must not be const

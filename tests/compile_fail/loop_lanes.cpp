@@ -9,7 +9,7 @@
 // 7: loop_lanes_into has at least one state
 // 8: a state is updated in place, so it must not be const
 // 9: a body of lanes is called while it is const
-// 10: behind the operands and outputs come the options, then at most one policy
+// 10: after the operands and outputs come the options, then at most one policy
 // 11: trip_counts is a variable [N] of std::int64_t
 // 12: trip_counts is a variable [N] of std::int64_t
 // 13: trip_counts is a variable [N] of std::int64_t

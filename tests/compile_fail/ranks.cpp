@@ -7,17 +7,17 @@
 // 5: elements are sent to other ranks as bytes, so their type must be trivially copyable
 // 6: updates over ranks must be a tensor; broadcast() is not distributed
 // 7: elements are sent to other ranks as bytes, so their type must be trivially copyable
-// 8: behind the operands, outputs and options of an operator over ranks come a distributed_axis and at most one policy, in any order
+// 8: after the operands, outputs and options of an operator over ranks come a distributed_axis and at most one policy, in any order
 // 9: an operand must be a tensor with at least one axis
 // 10: what is written must be a variable or a view of one; pass several as std::tie(y, z)
 // 11: there must be one result for each operand, with its element type
 // 12: there must be one result for each operand, with its element type
-// 13: behind the operands, outputs and options of an operator over ranks come a distributed_axis and at most one policy, in any order
-// 14: behind the operands, outputs and options of an operator over ranks come a distributed_axis and at most one policy, in any order
-// 15: behind the operands, outputs and options of an operator over ranks come a distributed_axis and at most one policy, in any order
-// 16: behind the operands, outputs and options of an operator over ranks come a distributed_axis and at most one policy, in any order
-// 17: behind the operands, outputs and options of an operator over ranks come a distributed_axis and at most one policy, in any order
-// 18: behind the operands, outputs and options of an operator over ranks come a distributed_axis and at most one policy, in any order
+// 13: after the operands, outputs and options of an operator over ranks come a distributed_axis and at most one policy, in any order
+// 14: after the operands, outputs and options of an operator over ranks come a distributed_axis and at most one policy, in any order
+// 15: after the operands, outputs and options of an operator over ranks come a distributed_axis and at most one policy, in any order
+// 16: after the operands, outputs and options of an operator over ranks come a distributed_axis and at most one policy, in any order
+// 17: after the operands, outputs and options of an operator over ranks come a distributed_axis and at most one policy, in any order
+// 18: after the operands, outputs and options of an operator over ranks come a distributed_axis and at most one policy, in any order
 // 19: the elements must have a sum and a zero
 // clang-format on
 #include <array>

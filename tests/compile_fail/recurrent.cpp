@@ -31,15 +31,15 @@
 // 29: a state or output of a cell must be a tensor, std::vector or std::span of the weights' element type, in memory that can be written
 // 30: an operand must be a tensor in memory: of xtensor, a std::vector, std::span or std::mdspan, of Eigen with <xloom/interop/eigen.hpp>, or of a type with xloom::enable_tensor
 // 31: lengths must hold integers, of any integer type
-// 32: behind the operands and outputs come the options, then a policy and a workspace of this operator, in any order, each at most once
-// 33: behind the operands and outputs come the options, then a policy and a workspace of this operator, in any order, each at most once
-// 34: behind the operands and outputs come the options, then a policy and a workspace of this operator, in any order, each at most once
-// 35: behind the operands and outputs come the options, then a policy and a workspace of this operator, in any order, each at most once
-// 36: behind the operands and outputs come the options, then a policy and a workspace of this operator, in any order, each at most once
-// 37: behind the operands and outputs come the options, then a policy and a workspace of this operator, in any order, each at most once
-// 38: behind the operands and outputs come the options, then a policy and a workspace of this operator, in any order, each at most once
-// 39: behind the operands and outputs come the options, then a policy and a workspace of this operator, in any order, each at most once
-// 40: behind the operands and outputs come the options, then a policy and a workspace of this operator, in any order, each at most once
+// 32: after the operands and outputs come the options, then a policy and a workspace of this operator, in any order, each at most once
+// 33: after the operands and outputs come the options, then a policy and a workspace of this operator, in any order, each at most once
+// 34: after the operands and outputs come the options, then a policy and a workspace of this operator, in any order, each at most once
+// 35: after the operands and outputs come the options, then a policy and a workspace of this operator, in any order, each at most once
+// 36: after the operands and outputs come the options, then a policy and a workspace of this operator, in any order, each at most once
+// 37: after the operands and outputs come the options, then a policy and a workspace of this operator, in any order, each at most once
+// 38: after the operands and outputs come the options, then a policy and a workspace of this operator, in any order, each at most once
+// 39: after the operands and outputs come the options, then a policy and a workspace of this operator, in any order, each at most once
+// 40: after the operands and outputs come the options, then a policy and a workspace of this operator, in any order, each at most once
 // 41: lengths must hold integers, of any integer type
 // 42: a recurrent operator computes with floating-point numbers or user-defined scalars, not with integers; convert its operands into variables first, by xt::cast<float> for example
 // 43: a recurrent operator computes with floating-point numbers or user-defined scalars, not with integers; convert its operands into variables first, by xt::cast<float> for example

@@ -1,9 +1,9 @@
 // Mistakes in the calls of the recurrent operators' backward passes.
 // clang-format off
-// 1: behind the operands and outputs come the options, then a policy and a workspace of this operator, in any order, each at most once
-// 2: behind the operands and outputs come the options, then a policy and a workspace of this operator, in any order, each at most once
-// 3: behind the operands and outputs come the options, then a policy and a workspace of this operator, in any order, each at most once
-// 4: behind the operands and outputs come the options, then a policy and a workspace of this operator, in any order, each at most once
+// 1: after the operands and outputs come the options, then a policy and a workspace of this operator, in any order, each at most once
+// 2: after the operands and outputs come the options, then a policy and a workspace of this operator, in any order, each at most once
+// 3: after the operands and outputs come the options, then a policy and a workspace of this operator, in any order, each at most once
+// 4: after the operands and outputs come the options, then a policy and a workspace of this operator, in any order, each at most once
 // 5: an operand that is written must not be const
 // 6: x, y and cotangents must be contiguous ranges of one element type, such as std::vector or std::span, and what is written must be a variable that is not const
 // 7: x, y and cotangents must be contiguous ranges of one element type, such as std::vector or std::span, and what is written must be a variable that is not const
@@ -15,7 +15,7 @@
 #include <xloom/gradients/gru_vjp.hpp>
 #include <xloom/gradients/lstm_vjp.hpp>
 #include <xloom/gradients/rnn_vjp.hpp>
-#include <xloom/recurrent/activations.hpp>
+#include <xloom/gradients/activate_vjp.hpp>
 
 using namespace xloom;
 

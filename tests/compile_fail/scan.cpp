@@ -25,7 +25,7 @@
 // 61: the body returned references, which could outlive the body's variables; return the step without template arguments
 // 62: the items of a scan output must be default-constructible, copyable and no more aligned than xtensor aligns items; hold others by std::shared_ptr
 // 63: the items of a scan output must be default-constructible, copyable and no more aligned than xtensor aligns items; hold others by std::shared_ptr
-// 64: behind the operands and outputs come the options, and nothing else; several inputs are one operand, std::tie(a, b)
+// 64: after the operands and outputs come the options, and nothing else; several inputs are one operand, std::tie(a, b)
 // clang-format on
 #include <memory>
 

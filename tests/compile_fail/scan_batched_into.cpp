@@ -17,7 +17,7 @@
 // 15: a scan input or output must be a tensor: of xtensor, a std::vector
 // 16: a callable takes by value what it is to write, so that it is lost; take it by reference, as in double& h or auto& y_t
 // 17: with a policy several threads call the body at once, so it must be callable while it is const; it is not if it is a mutable lambda
-// 18: behind the operands and outputs come the options, then at most one policy
+// 18: after the operands and outputs come the options, then at most one policy
 // clang-format on
 #include <array>
 

@@ -34,7 +34,7 @@
 // 32: a state is updated in place, so it must be a variable or a view of one; pass several as std::tie(h, c)
 // 33: sequence_lens is a tensor of integers of rank 1, or std::nullopt
 // 34: sequence_lens is a tensor of integers of rank 1, or std::nullopt
-// 35: behind the operands and outputs come the options, then at most one policy
+// 35: after the operands and outputs come the options, then at most one policy
 // 36: an argument is one value or a flat std::tuple of values, not a std::tuple inside a std::tuple
 // 37: a state is a tensor [N] or [N, K] of floats, doubles or integers of 32 or 64 bits
 // 38: the body must take lanes of the states, of an element of each input, then, in scan_lanes_into, of the outputs; write auto& or auto const& in place of the type of a number

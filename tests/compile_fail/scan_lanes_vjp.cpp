@@ -1,7 +1,7 @@
 // Mistakes in calls of scan_lanes_vjp.
 // clang-format off
 // 1: the body's VJP must follow the body, but an operand stands in its place
-// 2: behind sequence_lens come the cotangents of the results, as in xloom::cotangents().states(ct_h).outputs(ct_y)
+// 2: after sequence_lens come the cotangents of the results, as in xloom::cotangents().states(ct_h).outputs(ct_y)
 // 3: the VJP must be callable, while it is const, as body_vjp(state const&..., element const&..., state cotangent const&..., output cotangent const&..., state cotangent&..., element cotangent&...), of lanes, where the first state cotangents are those after the iteration
 // 4: a callable takes by value what it is to write, so that it is lost; take it by reference, as in double& h or auto& y_t
 // 5: states and scan inputs that have a gradient are floats or doubles, and their ranks are known at compile time; capture other values in the body
@@ -9,10 +9,10 @@
 // 7: there is a cotangent [N] for each state, with items of the state's type, or none
 // 8: there is a cotangent [N, T] for each output of the body, with items of the output's type
 // 9: there is a cotangent [N, T] for each output of the body, with items of the output's type
-// 10: behind the operands and outputs come the options, then at most one policy
+// 10: after the operands and outputs come the options, then at most one policy
 // 11: a state of scan_lanes is a tensor [N]; scan_lanes_into takes [N, K], too
-// 12: sequence_lens is a tensor of integers of rank 1, or std::nullopt; it comes behind the scan inputs, before outputs and options
-// 13: behind sequence_lens come the cotangents of the results, as in xloom::cotangents().states(ct_h).outputs(ct_y)
+// 12: sequence_lens is a tensor of integers of rank 1, or std::nullopt; it comes after the scan inputs, before outputs and options
+// 13: after sequence_lens come the cotangents of the results, as in xloom::cotangents().states(ct_h).outputs(ct_y)
 // clang-format on
 #include <xloom/gradients/scan_lanes_vjp.hpp>
 

@@ -3,7 +3,7 @@
 // 1: an argument is one value or a flat std::tuple of values, not a std::tuple inside a std::tuple
 // 2: a state is a tensor whose axis 0 is the batch, or the segments
 // 3: a scan input or output must be a tensor: of xtensor, a std::vector
-// 4: row_splits and segment_ids must be tensors of integers with one axis, row_splits behind the inputs
+// 4: row_splits and segment_ids must be tensors of integers with one axis, row_splits after the inputs
 // 5: the body must be callable as body(state const&..., element const&...)
 // 6: the body must return xloom::scan_step{state, scan_outputs}
 // 7: an argument is one value or a flat std::tuple of values, not a std::tuple inside a std::tuple
@@ -11,7 +11,7 @@
 // 9: a state is updated in place, so it must not be const
 // 10: a scan input or output must be a tensor: of xtensor, a std::vector
 // 11: a scan output is written, so it must not be const
-// 12: row_splits and segment_ids must be tensors of integers with one axis, row_splits behind the inputs
+// 12: row_splits and segment_ids must be tensors of integers with one axis, row_splits after the inputs
 // 13: the body must be callable as body(state&..., element const&..., output&...)
 // 14: the body writes through its references and must return void
 // 15: a callable takes by value what it is to write, so that it is lost; take it by reference, as in double& h or auto& y_t

@@ -18,18 +18,18 @@
 // 16: the reduction must be callable as reduce(old item, update item) -> new item for data's elements; strings can be joined only (reduce_add), complex numbers have no order
 // 60: what is written must be a variable or a view of one; pass several as std::tie(y, z)
 // 17: indices must be a tensor of integers, or one integer
-// 18: behind the operands and outputs come the options, then at most one policy
-// 19: behind the operands and outputs come the options, then at most one policy
-// 20: behind the operands and outputs come the options, then at most one policy
-// 21: behind the operands and outputs come the options, then at most one policy
-// 22: behind the operands and outputs come the options, then at most one policy
-// 23: behind the operands and outputs come the options, then at most one policy
-// 24: behind the operands and outputs come the options, then at most one policy
-// 25: behind the operands and outputs come the options, then at most one policy
-// 29: behind the operands and outputs come the options, then at most one policy
-// 30: behind the operands and outputs come the options, then at most one policy
-// 31: behind the operands and outputs come the options, then at most one policy
-// 32: behind the operands and outputs come the options, then at most one policy
+// 18: after the operands and outputs come the options, then at most one policy
+// 19: after the operands and outputs come the options, then at most one policy
+// 20: after the operands and outputs come the options, then at most one policy
+// 21: after the operands and outputs come the options, then at most one policy
+// 22: after the operands and outputs come the options, then at most one policy
+// 23: after the operands and outputs come the options, then at most one policy
+// 24: after the operands and outputs come the options, then at most one policy
+// 25: after the operands and outputs come the options, then at most one policy
+// 29: after the operands and outputs come the options, then at most one policy
+// 30: after the operands and outputs come the options, then at most one policy
+// 31: after the operands and outputs come the options, then at most one policy
+// 32: after the operands and outputs come the options, then at most one policy
 // 33: updates must have the element type of what they are written to; convert them first
 // 34: updates must have the element type of what they are written to; convert them first
 // 35: updates must have the element type of what they are written to; convert them first

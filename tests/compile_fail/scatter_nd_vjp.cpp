@@ -8,11 +8,11 @@
 // 6: a gradient is one of real or complex numbers, which integers, bool, strings and float8_e8m0 are not
 // 7: a cotangent and updates must have data's element type; convert them first
 // 8: a cotangent and updates must have data's element type; convert them first
-// 9: behind the operands and outputs come the options, then at most one policy
-// 10: behind the operands and outputs come the options, then at most one policy
+// 9: after the operands and outputs come the options, then at most one policy
+// 10: after the operands and outputs come the options, then at most one policy
 // 11: the reduction is one of xloom's, such as reduction::add; of a callable only you know the gradient
-// 12: behind the operands and outputs come the options, then at most one policy
-// 13: behind the operands and outputs come the options, then at most one policy
+// 12: after the operands and outputs come the options, then at most one policy
+// 13: after the operands and outputs come the options, then at most one policy
 // 14: an operand that is written must not be const
 // 15: an operand must have the element type of the operator's other tensors; convert it into a variable first, by xt::cast<float> for example
 // 16: an operand must be a variable or a view of one, but a temporary was passed, which is gone when it is used

@@ -1,27 +1,27 @@
 // Mistakes in a call of segment_reduce, segment_scan, segment_softmax, row_splits_of or their _into.
 // clang-format off
-// 1: behind the operands and outputs come the options, then at most one policy
+// 1: after the operands and outputs come the options, then at most one policy
 // 2: an operand must be a tensor with at least one axis, several of them a flat std::tuple
-// 3: row_splits and segment_ids must be tensors of integers with one axis, row_splits behind the inputs
+// 3: row_splits and segment_ids must be tensors of integers with one axis, row_splits after the inputs
 // 4: the operator must be a reduction that is defined for the elements, or callable as op(element, element) -> element
 // 5: what is written must not be const
 // 6: there must be one result for each operand, with its element type
-// 7: behind the operands and outputs come the options, then at most one policy
-// 8: row_splits and segment_ids must be tensors of integers with one axis, row_splits behind the inputs
-// 9: behind the operands and outputs come the options, then at most one policy
+// 7: after the operands and outputs come the options, then at most one policy
+// 8: row_splits and segment_ids must be tensors of integers with one axis, row_splits after the inputs
+// 9: after the operands and outputs come the options, then at most one policy
 // 10: an operand must be a tensor with at least one axis, several of them a flat std::tuple
 // 11: the elements must be floating-point numbers
-// 12: row_splits and segment_ids must be tensors of integers with one axis, row_splits behind the inputs
+// 12: row_splits and segment_ids must be tensors of integers with one axis, row_splits after the inputs
 // 13: what is written must not be const
 // 14: there must be one result for each operand, with its element type
-// 15: row_splits and segment_ids must be tensors of integers with one axis, row_splits behind the inputs
-// 16: behind the operands and outputs come the options, then at most one policy
+// 15: row_splits and segment_ids must be tensors of integers with one axis, row_splits after the inputs
+// 16: after the operands and outputs come the options, then at most one policy
 // 17: the operands must have one element type; convert them first
 // 18: what is written must not be const
 // 19: the first argument must be the operator, before the operands
-// 20: behind the operands and outputs come the options, then at most one policy
+// 20: after the operands and outputs come the options, then at most one policy
 // 21: the first argument must be the operator, before the operands
-// 22: row_splits and segment_ids must be tensors of integers with one axis, row_splits behind the inputs
+// 22: row_splits and segment_ids must be tensors of integers with one axis, row_splits after the inputs
 // clang-format on
 #include <array>
 

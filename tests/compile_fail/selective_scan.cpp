@@ -1,8 +1,8 @@
 // Mistakes in a call of selective_scan, its _into or its derivative.
 // clang-format off
-// 1: behind the operands and outputs come the options, then a policy and a workspace of this operator, in any order, each at most once
-// 2: behind the operands and outputs come the options, then a policy and a workspace of this operator, in any order, each at most once
-// 3: behind the operands and outputs come the options, then a policy and a workspace of this operator, in any order, each at most once
+// 1: after the operands and outputs come the options, then a policy and a workspace of this operator, in any order, each at most once
+// 2: after the operands and outputs come the options, then a policy and a workspace of this operator, in any order, each at most once
+// 3: after the operands and outputs come the options, then a policy and a workspace of this operator, in any order, each at most once
 // 4: an operand must be a tensor in memory, but a lazy expression was passed; put its value into a variable first
 // 5: an operand must be a tensor in memory: of xtensor, a std::vector, std::span or std::mdspan, of Eigen with <xloom/interop/eigen.hpp>, or of a type with xloom::enable_tensor
 // 6: an operand must have the element type of the operator's other tensors; convert it into a variable first, by xt::cast<float> for example
@@ -13,7 +13,7 @@
 // 11: an operand must be a tensor in memory, but a lazy expression was passed; put its value into a variable first
 // 12: an operand that is written must not be const
 // 13: an operand must be a variable or a view of one, but a temporary was passed, which is gone when it is used
-// 14: behind the operands and outputs come the options, then a policy and a workspace of this operator, in any order, each at most once
+// 14: after the operands and outputs come the options, then a policy and a workspace of this operator, in any order, each at most once
 // clang-format on
 #include <array>
 

@@ -12,8 +12,8 @@
 // 10: a scan input or output must be a tensor: of xtensor, a std::vector, std::span or std::mdspan, of Eigen with <xloom/interop/eigen.hpp>, or of a type with xloom::enable_tensor
 // 11: a scan input or output must be a tensor: of xtensor, a std::vector, std::span or std::mdspan, of Eigen with <xloom/interop/eigen.hpp>, or of a type with xloom::enable_tensor
 // 12: a scan input or output must be a tensor: of xtensor, a std::vector, std::span or std::mdspan, of Eigen with <xloom/interop/eigen.hpp>, or of a type with xloom::enable_tensor
-// 13: states come first behind the body, std::tuple() where there are none
-// 14: states come first behind the body, std::tuple() where there are none
+// 13: states come first after the body, std::tuple() where there are none
+// 14: states come first after the body, std::tuple() where there are none
 // 15: a step holds one state and one scan output, each a value or a std::tuple of values; return scan_step{std::tuple{a, b}, y}, or scan_step{a, std::tuple{y, z}}
 // clang-format on
 #include <array>

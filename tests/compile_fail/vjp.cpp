@@ -62,15 +62,15 @@
 // 60: the body must be that of the forward pass, and there must be a cotangent for each output that it writes
 // 61: only numbers and tensors of double have derivatives by recorded_with, but an operand has another floating-point type or is a sequence; convert it, or capture it in the body if it is constant
 // 62: there must be a gradient for each initial state, with items of the state's type, or for none
-// 63: behind the residuals come the cotangents of the results, as in xloom::cotangents().states(ct_h).outputs(ct_y), and the gradients, as in xloom::gradients().init(ct_h).scan_inputs(ct_x).params(ct_w)
-// 64: behind the operands and outputs come the options, and nothing else; several inputs are one operand, std::tie(a, b)
-// 65: behind the operands and outputs come the options, and nothing else; several inputs are one operand, std::tie(a, b)
-// 66: behind the operands and params come the options, then at most one xloom::checkpoint
-// 67: behind the operands and params come the options, then at most one xloom::checkpoint
+// 63: after the residuals come the cotangents of the results, as in xloom::cotangents().states(ct_h).outputs(ct_y), and the gradients, as in xloom::gradients().init(ct_h).scan_inputs(ct_x).params(ct_w)
+// 64: after the operands and outputs come the options, and nothing else; several inputs are one operand, std::tie(a, b)
+// 65: after the operands and outputs come the options, and nothing else; several inputs are one operand, std::tie(a, b)
+// 66: after the operands and params come the options, then at most one xloom::checkpoint
+// 67: after the operands and params come the options, then at most one xloom::checkpoint
 // 68: the body's VJP must follow the body, but an operand stands in its place
 // 69: the body's VJP must follow the body, but an operand stands in its place
-// 70: behind the operands and outputs come the options, and nothing else; several inputs are one operand, std::tie(a, b)
-// 71: behind the operands and params come the options, then at most one xloom::checkpoint
+// 70: after the operands and outputs come the options, and nothing else; several inputs are one operand, std::tie(a, b)
+// 71: after the operands and params come the options, then at most one xloom::checkpoint
 // 72: there must be a gradient for each scan input, with items of the input's type
 // 73: what has a gradient is a tensor or a scalar, whose cotangent can begin as 0; pass other types to scan_forward_into or loop_forward_into, with cotangents of your own
 // 74: there must be a cotangent for each state, with items of the state's type; states that are tensors or scalars may be omitted all together

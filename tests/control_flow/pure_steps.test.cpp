@@ -176,7 +176,7 @@ TEST_CASE("the step of an outer operator, made in the body of an inner one")
     check_items(state_of(6), x, outer, [](float s, float e) { return std::pair(s + e, s - e); });
 }
 
-TEST_CASE("a body's exception behind a step")
+TEST_CASE("a body's exception after a step")
 {
     struct mishap {};
     int made = 0;

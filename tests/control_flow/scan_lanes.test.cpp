@@ -57,7 +57,7 @@ T item_at(std::size_t i)
         return number;
 }
 
-/// Runs the filter over each sequence alone. Outputs behind its end are zeros.
+/// Runs the filter over each sequence alone. Outputs after its end are zeros.
 template <class T>
 filtered<T> textbook_filter(std::size_t N, std::size_t length, std::vector<std::size_t> const& lens)
 {

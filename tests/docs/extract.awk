@@ -2,7 +2,7 @@
 #
 #   awk -v root=DIR/ -v output=cases.cpp -f extract.awk FILES...
 #
-# What is fenced as ```cpp counts, behind /// in a header. All blocks below one heading of a page are one test case, so that a block knows
+# What is fenced as ```cpp counts, after /// in a header. All blocks below one heading of a page are one test case, so that a block knows
 # the names of those before it; in a comment each block is one. A block that begins with #include, namespace, template or struct stands
 # outside functions, in front. A program with a main() of its own is README's alone: repo/readme runs it.
 #

@@ -264,7 +264,7 @@ TEST_CASE("attn_lstm wants no part of an attention where there is none")
                                        "and V are omitted. Give them, or omit AW.");
     auto const text = [](std::string const& operand) {
         return "memory is for weights with attention, but QW, MW and V are omitted and " + operand +
-               " is given. Give them, or leave it out.";
+               " is given. Give them, or omit it.";
     };
     wrong = plain_case();
     wrong.M = ones({2, 4, 6});
@@ -347,9 +347,9 @@ TEST_CASE("attn_lstm wants a length in [0, T] and one in [0, S] for each row")
 TEST_CASE("attn_lstm wants options as lstm does")
 {
     refuse_weights<option_error>({.options = {.clip = 0.0}},
-        "clip must be greater than 0, but clip is 0.000000. Leave it out for no limit.");
+        "clip must be greater than 0, but clip is 0.000000. Omit it for no limit.");
     refuse_weights<option_error>({.options = {.clip = std::numeric_limits<double>::quiet_NaN()}},
-        "clip must be greater than 0, but clip is nan. Leave it out for no limit.");
+        "clip must be greater than 0, but clip is nan. Omit it for no limit.");
     refuse_weights<option_error>({.options = {.direction = static_cast<direction>(3)}},
         "direction must be forward, reverse or bidirectional, but it is 3. Choose one of them.");
     for (std::int64_t const size : {3, 0, -2})

@@ -82,7 +82,7 @@ TEST_CASE("gather_nd refuses bounds that are none")
     refuse<option_error>(text, data, tuples{{1}, {2}, {0}}, none);
 }
 
-TEST_CASE("gather_nd names an index that is outside its axis, which is counted behind the batch")
+TEST_CASE("gather_nd names an index that is outside its axis, which is counted after the batch")
 {
     refuse<index_error>(outside("indices[1, 0] is 4 (axis 0 of length 4)"), data, tuples{{1}, {4}, {0}});
     refuse<index_error>(outside("indices[0, 0] is -5 (axis 0 of length 4)"), data, tuples{{-5}});

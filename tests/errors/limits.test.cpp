@@ -271,8 +271,8 @@ TEST_CASE("inference names the output that would have more axes than max_rank")
         text("infer_scan", "output[0]").c_str(), shape_error);
     CHECK_THROWS_WITH_AS(infer_scan({row}, [&](type_list const&) { return type_list{row}; }, {untyped},
                              {.num_scan_inputs = 1, .scan_input_axes = axes(33, 0)}),
-        "xloom::infer_scan: scan_input_axes may have at most 32 axes (max_operands), but it has 33. Leave "
-        "the attribute out for axis 0.",
+        "xloom::infer_scan: scan_input_axes may have at most 32 axes (max_operands), but it has 33. Omit "
+        "the attribute for axis 0.",
         option_error);
     CHECK_THROWS_WITH_AS(infer_loop({untyped, untyped},
                              [&](type_list const&) {

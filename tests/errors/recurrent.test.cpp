@@ -221,11 +221,11 @@ TEST_CASE("rnn names each constant that has another shape")
 TEST_CASE_TEMPLATE("recurrent operators want a clip above 0", Case, lstm_case, gru_case, rnn_case)
 {
     refuse_weights<option_error>(Case{.options = {.clip = 0.0}},
-        "clip must be greater than 0, but clip is 0.000000. Leave it out for no limit.");
+        "clip must be greater than 0, but clip is 0.000000. Omit it for no limit.");
     refuse_weights<option_error>(Case{.options = {.clip = -2.5}},
-        "clip must be greater than 0, but clip is -2.500000. Leave it out for no limit.");
+        "clip must be greater than 0, but clip is -2.500000. Omit it for no limit.");
     refuse_weights<option_error>(Case{.options = {.clip = not_a_number}},
-        "clip must be greater than 0, but clip is nan. Leave it out for no limit.");
+        "clip must be greater than 0, but clip is nan. Omit it for no limit.");
 }
 
 TEST_CASE_TEMPLATE(

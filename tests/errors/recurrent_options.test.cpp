@@ -112,7 +112,7 @@ TEST_CASE("of two mistakes in the options recurrent operators tell the same one 
           "before activations")
 {
     refuse_options<option_error>(
-        "clip must be greater than 0, but clip is -1.000000. Leave it out for no limit.", [](auto& options) {
+        "clip must be greater than 0, but clip is -1.000000. Omit it for no limit.", [](auto& options) {
             options.clip = -1;
             options.activations = {"Sine"};
         });

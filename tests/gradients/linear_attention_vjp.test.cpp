@@ -252,9 +252,8 @@ TEST_CASE("linear_attention_vjp_into: errors, before anything is written")
     xloom::linear_attention_options const linear{.update_rule = update_rule::linear};
     CHECK_THROWS_WITH_AS(xloom::linear_attention_vjp_into(query, query, query, {}, {.output = query},
                              {.query = gradient, .decay = heads}, linear),
-        "xloom::linear_attention_vjp_into: ct_decay requires decay, but decay is omitted. Leave out "
-        "ct_decay, "
-        "too.",
+        "xloom::linear_attention_vjp_into: ct_decay requires decay, but decay is omitted. Omit "
+        "ct_decay, too.",
         shape_error);
     CHECK_THROWS_WITH_AS(xloom::linear_attention_vjp_into(query, query, query, {}, {.output = query},
                              {.query = gradient, .key = state}, linear),

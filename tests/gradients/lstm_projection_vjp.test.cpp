@@ -70,7 +70,7 @@ TEST_CASE("a projected LSTM's backward pass: gradients that do not have their sh
     CHECK(
         error_of({.W = W, .R = square}) ==
         "xloom::lstm_vjp_into: ct_projection must be omitted, because the weights have no projection, but it "
-        "is given. Leave it out.");
+        "is given. Omit it.");
 }
 
 TEST_CASE("residuals of an LSTM without a projection, for one with a projection to as many numbers")

@@ -189,7 +189,7 @@ TEST_CASE_TEMPLATE("scan_lanes_vjp: the bits of each sequence alone, for every l
 }
 
 TEST_CASE_TEMPLATE(
-    "scan_lanes_vjp: sequences of unequal lengths, and what is not read behind their ends", T, float, double)
+    "scan_lanes_vjp: sequences of unequal lengths, and what is not read past their ends", T, float, double)
 {
     T const nan = std::numeric_limits<T>::quiet_NaN();
     for (std::size_t const N : sizes{1, 3, 16, 37, 150})

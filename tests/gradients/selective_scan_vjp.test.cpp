@@ -258,8 +258,7 @@ TEST_CASE("selective_scan_vjp_into: errors, before anything is written")
     xloom::recurrent_workspace<double> workspace;
     xloom::selective_scan_inputs<double> const inputs{.delta = u, .A = A, .B = states, .C = states};
     CHECK_THROWS_WITH_AS(xloom::selective_scan_vjp_into(u, inputs, {.y = u}, {.z = d_u}, workspace),
-        "xloom::selective_scan_vjp_into: ct_z requires z, but z is omitted. Leave out ct_z, too.",
-        shape_error);
+        "xloom::selective_scan_vjp_into: ct_z requires z, but z is omitted. Omit ct_z, too.", shape_error);
     CHECK_THROWS_WITH_AS(xloom::selective_scan_vjp_into(u, inputs, {.y = states}, {.u = d_u}, workspace),
         "xloom::selective_scan_vjp_into: the operands must have the shapes that N = 2, T = 3, K = 4 and S = "
         "5 "

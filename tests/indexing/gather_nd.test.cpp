@@ -105,16 +105,16 @@ TEST_CASE("k from 0 to r, with every number of axes in front")
                 check_random_case(data, front, k);
 }
 
-// The axes in front of the tuples are the batch's, and some behind them.
-TEST_CASE("batch_dims from 1 to r - 1, k from 0 to r - b, with every number of axes behind the batch")
+// The axes in front of the tuples are the batch's, and some after them.
+TEST_CASE("batch_dims from 1 to r - 1, k from 0 to r - b, with every number of axes after the batch")
 {
     textbook::dims const shapes[] = {{3, 4}, {2, 3, 4}, {2, 3, 2, 4}, {1, 2, 3, 2, 2}};
     textbook::dims const more[] = {{}, {1}, {5}, {2, 3}};
     for (textbook::dims const& data : shapes)
         for (std::size_t b = 1; b < data.size(); ++b)
-            for (textbook::dims const& behind : more) {
+            for (textbook::dims const& after : more) {
                 textbook::dims front(data.begin(), data.begin() + static_cast<std::ptrdiff_t>(b));
-                front.insert(front.end(), behind.begin(), behind.end());
+                front.insert(front.end(), after.begin(), after.end());
                 for (std::size_t k = 0; k <= data.size() - b; ++k)
                     check_random_case(data, front, k, b);
             }

@@ -167,17 +167,17 @@ TEST_CASE("what is refused, with the cache unchanged even if it is moved in")
     index_error const index_kind("");
     option_error const option_kind("");
     refuse(update, shape_kind,
-        "xloom::tensor_scatter: the axis must be one of past_cache behind the batch axis, but options.axis "
+        "xloom::tensor_scatter: the axis must be one of past_cache after the batch axis, but options.axis "
         "is 0 "
         "and past_cache is [2, 4, 3]. Name such an axis.",
         {}, {.axis = 0});
     refuse(update, shape_kind,
-        "xloom::tensor_scatter: the axis must be one of past_cache behind the batch axis, but options.axis "
+        "xloom::tensor_scatter: the axis must be one of past_cache after the batch axis, but options.axis "
         "is 3 "
         "and past_cache is [2, 4, 3]. Name such an axis.",
         {}, {.axis = 3});
     CHECK_THROWS_WITH_AS(tensor_scatter(matrix, matrix),
-        "xloom::tensor_scatter: the axis must be one of past_cache behind the batch axis, but options.axis "
+        "xloom::tensor_scatter: the axis must be one of past_cache after the batch axis, but options.axis "
         "is -2 "
         "and past_cache is [2, 4]. Name such an axis.",
         shape_error);

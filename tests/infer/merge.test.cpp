@@ -92,7 +92,7 @@ constexpr bool an_unknown_rank_is_not_a_scalar()
            detail::find_conflict(partial_shape{}, partial_shape{1}) == detail::conflict::rank;
 }
 
-/// As many axes as there may be, so that none behind the last is looked at.
+/// As many axes as there may be, so that none past the last is read.
 constexpr bool the_longest_shapes_merge()
 {
     partial_shape inferred, declared;

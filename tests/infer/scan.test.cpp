@@ -345,8 +345,8 @@ TEST_CASE("infer_scan: axes")
     };
     check_refused<input_axes_count, option_error>(
         "xloom::infer_scan: scan_input_axes must hold one axis for each, but it holds 2: [0, 1], for 1 scan "
-        "input. Give 1, or leave the "
-        "attribute out.");
+        "input. Give 1, or omit the "
+        "attribute.");
 
     constexpr auto output_axes_count = [] {
         return infer_scan(
@@ -354,8 +354,8 @@ TEST_CASE("infer_scan: axes")
     };
     check_refused<output_axes_count, option_error>(
         "xloom::infer_scan: scan_output_axes must hold one axis for each, but it holds 0: [], for 1 scan "
-        "output. Give 1, or leave the "
-        "attribute out.");
+        "output. Give 1, or omit the "
+        "attribute.");
 }
 
 TEST_CASE("infer_scan: inputs")

@@ -28,12 +28,12 @@ TEST_CASE("infer_tensor_scatter: the type of the cache") { CHECK(always_holds<th
 TEST_CASE("infer_tensor_scatter refuses")
 {
     CHECK_THROWS_WITH_AS(infer_tensor_scatter(cache, update, untyped, {.axis = -4}),
-        "xloom::infer_tensor_scatter: the axis must be one of past_cache behind the batch axis, but axis is "
+        "xloom::infer_tensor_scatter: the axis must be one of past_cache after the batch axis, but axis is "
         "-4 "
         "and past_cache is float16[B, 8, 4096, 64]. Name such an axis.",
         shape_error);
     CHECK_THROWS_WITH_AS(infer_tensor_scatter(tensor_type(float_, {2, 3}), update),
-        "xloom::infer_tensor_scatter: the axis must be one of past_cache behind the batch axis, but axis is "
+        "xloom::infer_tensor_scatter: the axis must be one of past_cache after the batch axis, but axis is "
         "-2 and past_cache is float[2, 3]. Name such an axis.",
         shape_error);
     CHECK_THROWS_AS(infer_tensor_scatter(cache, update, untyped, {.axis = 4}), shape_error);

@@ -22,7 +22,7 @@ constexpr bool shapes_unite()
            union_shape(unknown_rank, {}) == unknown_rank;
 }
 
-/// As many axes as there may be, so that none behind the last is looked at.
+/// As many axes as there may be, so that none past the last is read.
 constexpr bool the_longest_shapes_unite()
 {
     partial_shape a, b, both;

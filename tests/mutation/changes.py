@@ -38,7 +38,7 @@ class Change:
     end: int
     new: str  # what stands there instead
     switch: str = ""  # what stands there in the program of all changes; {id} is the change's number
-    around: tuple = ()  # where an expression begins and ends, and what stands in front of it and behind it then
+    around: tuple = ()  # where an expression begins and ends, and what is before and after it then
 
 
 class Header:
@@ -115,7 +115,7 @@ class Header:
         """The first token of the operand in front of &&, || or ? at token i."""
         bounds = BOUNDS | {"||"} if self.is_sign(i, "&&") else BOUNDS
         depth = 0
-        outermost = i  # behind the last bracket
+        outermost = i  # after the last bracket
         while i > 0:
             if depth == 0:
                 outermost = i
@@ -128,7 +128,7 @@ class Header:
         return i
 
     def last_of_operand(self, i):
-        """The last token of the operand behind && or || at token i."""
+        """The last token of the operand after && or || at token i."""
         bounds = BOUNDS | ({"&&", "||"} if self.is_sign(i, "&&") else {"||"})
         depth = 0
         while True:

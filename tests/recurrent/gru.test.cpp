@@ -29,7 +29,7 @@ TEST_CASE("gru: a call as a user writes it")
     CHECK(Y_h(0, 0, 0) == Y(1, 0, 0, 0));
 }
 
-TEST_CASE("gru: linear_before_reset puts the reset behind Rh and its bias")
+TEST_CASE("gru: linear_before_reset puts the reset after Rh and its bias")
 {
     std::mt19937 random(3);
     auto const in = random_gru<float>(random, {6, 7, 3, 9}, with_all, {.weights = 1});

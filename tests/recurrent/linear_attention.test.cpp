@@ -310,7 +310,7 @@ TEST_CASE("linear_attention: errors, before anything is written")
         "another update_rule.",
         shape_error);
     CHECK_THROWS_WITH_AS(call(query, key, value, {.decay = heads, .beta = heads}, options),
-        "xloom::linear_attention: the rule gated has no beta, but it is [2, 3, 2]. Leave it out, or choose "
+        "xloom::linear_attention: the rule gated has no beta, but it is [2, 3, 2]. Omit it, or choose "
         "another update_rule.",
         shape_error);
     CHECK_THROWS_WITH_AS(call(query, key, value, {.decay = wrong}, options),
@@ -363,7 +363,7 @@ TEST_CASE("linear_attention: errors, before anything is written")
                                  kv = xt::zeros<double>({2, 3, 2, 2});
     CHECK_THROWS_WITH_AS(xloom::linear_attention(with_heads, kv, kv, {.decay = heads}, {.q_num_heads = 3}),
         "xloom::linear_attention: q_num_heads must be query's axis of heads, but it is 3 and query is [2, 3, "
-        "4, 2]. Leave it out.",
+        "4, 2]. Omit it.",
         option_error);
     CHECK_NOTHROW(xloom::linear_attention(
         with_heads, kv, kv, {.decay = heads}, {.q_num_heads = 4, .update_rule = update_rule::gated}));

@@ -41,7 +41,7 @@ foreach(script IN LISTS scripts)
     list(REMOVE_ITEM scripts ${script})
     continue()
   endif()
-  if(text MATCHES "\n[^#|\n]*scripts/(setup|build-example)\"? ") # behind || it may not be called
+  if(text MATCHES "\n[^#|\n]*scripts/(setup|build-example)\"? ") # after || it may not be called
     list(APPEND installing ${script})
   endif()
   foreach(option -h --help)

@@ -16,6 +16,8 @@ set(phrases
   "goes home" "go home" "lies?" "side by side" "far away" "ask(ed|s) for" "the way back" "the door"
   "of which nobody" "come(s)? into question" "guilty" "laws?" "so many" "meets?" "left out"
   "at last" "verdicts?" "the judge" "judged by" "stood there" "you promise" "for a while" "tracked" "mutated elsewhere" "goes on behind"
+  "behind (it|its|them|their|which|each other|the (operands?|options?|outputs?|inputs?|states?|residuals|body|batch|axis|end|last|first|loop|policy))"
+  "(the|its) begin" "leave (it|them) out"
   "(for|of) (its|their) turn" "walked together" "done side" "as [a-z] has it")
 # Names that were replaced, whole or as a part between underscores.
 set(names

@@ -41,7 +41,7 @@ inline std::size_t flat_of(dims const& position, dims const& shape)
     return flat;
 }
 
-/// The position in data that tuple number `tuple` and the position `rest` behind the indexed axes name, `b`
+/// The position in data that tuple number `tuple` and the position `rest` after the indexed axes name, `b`
 /// batch axes before them.
 inline dims named_position(array<std::int64_t> const& indices, std::size_t tuple, dims const& rest,
     dims const& data_shape, std::size_t b = 0)

@@ -122,7 +122,7 @@ inline void put_row(array<double>& result, std::size_t number, std::vector<doubl
 
 inline array<double> zeros(dims const& shape) { return {shape, std::vector<double>(size_of(shape))}; }
 
-/// The number of positions before an axis, on it and behind it.
+/// The number of positions before an axis, on it and after it.
 inline std::array<std::size_t, 3> around(std::size_t axis, dims const& shape)
 {
     auto const at = shape.begin() + static_cast<std::ptrdiff_t>(axis);

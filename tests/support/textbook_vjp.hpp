@@ -29,8 +29,8 @@ inline std::optional<std::size_t> slot_of(array<std::int64_t> const& indices, st
     dims position = position_of(tuple, front);
     position.resize(b);
     dims const indexed(data_shape.begin() + static_cast<std::ptrdiff_t>(b), data_shape.end());
-    dims const behind = named_position(one, 0, rest, indexed);
-    position.insert(position.end(), behind.begin(), behind.end());
+    dims const after = named_position(one, 0, rest, indexed);
+    position.insert(position.end(), after.begin(), after.end());
     return flat_of(position, data_shape);
 }
 

@@ -8,7 +8,7 @@
 #include <xloom/detail/recurrent/workspace.hpp>
 
 /// Returns a workspace that holds NaN, as after an earlier call that needed more memory. Calls whose writes
-/// behind their memory AddressSanitizer should see want a workspace of their own.
+/// past the end of their memory AddressSanitizer should see want a workspace of their own.
 template <class Item>
 xloom::recurrent_workspace<Item> used_workspace()
 {

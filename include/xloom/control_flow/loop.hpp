@@ -233,7 +233,7 @@ auto loop(Body&& body, Init&& init, Options&& options = {}, Env&&...)
 {
     using namespace detail;
     using state = owned_t<Init>;
-    if constexpr (satisfied<behind_operands<loop_options, takes<>, Options, Env...>,
+    if constexpr (satisfied<after_operands<loop_options, takes<>, Options, Env...>,
                       fits_loop<Body, state>>()) {
         using step = bare<typename loop_call<Body, state>::result>;
         return detail::run_loop<step>("xloom::loop", body, detail::to_owned(static_cast<Init&&>(init)),
@@ -277,7 +277,7 @@ loop_status loop_into(
     Body&& body, States&& states, Outputs&& scan_outputs = {}, Options&& options = {}, Env&&...)
 {
     using namespace detail;
-    if constexpr (satisfied<behind_operands<loop_options, takes<>, Options, Env...>,
+    if constexpr (satisfied<after_operands<loop_options, takes<>, Options, Env...>,
                       fits_loop_into<Body, States, Outputs>>())
         return detail::run_loop_into("xloom::loop_into", body, detail::leaves(states),
             detail::leaves(scan_outputs), detail::options_of<loop_options>(options));

@@ -70,7 +70,7 @@ void check_conv_vjp(std::string_view op, conv_call<Item> const& call,
 /// Options   those of the forward pass.
 /// Policy    serial, or one with threads, among which channels are divided: results are bitwise equal to
 ///           those of serial.
-/// Workspace a recurrent_workspace of input's element type, before or behind the policy.
+/// Workspace a recurrent_workspace of input's element type, before or after the policy.
 /// Errors    before anything is written: shape_error, option_error, overlap_error, std::bad_alloc.
 /// Special   Gradients are added to, so that those of several calls add up: set them to zero before the
 ///           first.

@@ -44,8 +44,8 @@ void check_attention_vjp(std::string_view op, attention_call<Item, State> const&
         {std::tuple("decay", gradients.decay.is_given(), call.in.decay.is_given()),
             std::tuple("beta", gradients.beta.is_given(), call.in.beta.is_given())})
         if (is_given && !has_operand)
-            fail<shape_error>(op, ": ct_", name, " requires ", name, ", but ", name,
-                " is omitted. Leave out ct_", name, ", too.");
+            fail<shape_error>(op, ": ct_", name, " requires ", name, ", but ", name, " is omitted. Omit ct_",
+                name, ", too.");
     attention_sizes const& sizes = call.sizes;
     shape const none;
     auto const as = [&](auto const& operand) { return operand.is_given() ? operand.shape() : none; };
@@ -80,12 +80,12 @@ void check_attention_vjp(std::string_view op, attention_call<Item, State> const&
 /// Shapes    query, key, value and inputs, those of the forward pass; ct_output as output, ct_present_state
 ///           as present_state; each gradient as its input. Each cotangent and gradient may be omitted. Any
 ///           strides. The gradient of the past state does not require that the forward pass has one.
-///           Tokens behind sequence_lens add nothing.
+///           Tokens from sequence_lens on add nothing.
 /// Types     those of linear_attention, the type of the state as its first template argument.
 /// Options   those of the forward pass.
 /// Policy    serial, or one with threads, among which heads are divided: results are bitwise equal to those
 ///           of serial.
-/// Workspace a recurrent_workspace of query's element type, before or behind the policy.
+/// Workspace a recurrent_workspace of query's element type, before or after the policy.
 /// Errors    before anything is written: shape_error, option_error, index_error, overlap_error,
 ///           std::bad_alloc.
 /// Special   Gradients are added to, so that those of several calls add up: set them to zero before the

@@ -151,7 +151,7 @@ struct loop_param_call
 /// Shapes    each cotangent as its value; ct_outputs [trips, element...].
 /// Types     as loop; the cotangent of a carried value has the value's type. A parameter is a tensor, or a
 ///           scalar that 0 can be converted to.
-/// Options   loop_options. Behind them a checkpoint (all): which carried values are kept until the pullback
+/// Options   loop_options. After them a checkpoint (all): which carried values are kept until the pullback
 ///           is called; sqrt and binomial need options.max_trip_count.
 /// Errors    as loop; option_error: a checkpoint that needs max_trip_count. The pullback: shape_error: a
 ///           cotangent's shape; option_error: it has been moved from; body_error: body_vjp gave a cotangent
@@ -188,7 +188,7 @@ auto loop_vjp(Body&& body, BodyVjp&& body_vjp, Init&& init, Params&& params = {}
     using callable = std::remove_reference_t<Body>;
     using call = loop_param_call<callable, state, Params>;
     if constexpr (satisfied<follows_body<BodyVjp>,
-                      behind_operands<loop_options, takes<a_checkpoint>, Options, Env...>,
+                      after_operands<loop_options, takes<a_checkpoint>, Options, Env...>,
                       flat_arguments<Params>, has_zero_cotangents<Params>, is_loop_body<call>,
                       fits_loop<callable_like<call>, state>, recordable<bare<BodyVjp>, callable, call>>()) {
         loop_pullback<bare<typename call::result>, std::decay_t<Body>, std::decay_t<BodyVjp>, Init, Params>
@@ -224,7 +224,7 @@ loop_status loop_forward_into(Body&& body, States&& states, Params const& params
 {
     using namespace detail;
     using call = loop_forward_call<Body, States, Params, Outputs>;
-    if constexpr (satisfied<behind_operands<loop_options, takes<>, Options, Env...>, flat_arguments<Params>,
+    if constexpr (satisfied<after_operands<loop_options, takes<>, Options, Env...>, flat_arguments<Params>,
                       keeps_states<kept_state_t<loop_residuals, Residuals>, States>, written_by_body<Outputs>,
                       is_loop_body_into<call>, writes_by_reference<call>,
                       fits_loop_into<callable_like<call>, States, Outputs>>()) {

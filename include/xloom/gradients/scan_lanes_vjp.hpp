@@ -55,7 +55,7 @@ struct follow_sequence_lens {
     static consteval bool holds()
     {
         static_assert(is_cotangents<bare<Cotangents>>,
-            "behind sequence_lens come the cotangents of the results, as in "
+            "after sequence_lens come the cotangents of the results, as in "
             "xloom::cotangents().states(ct_h).outputs(ct_y)");
         return is_cotangents<bare<Cotangents>>;
     }
@@ -81,7 +81,7 @@ struct follow_sequence_lens {
 /// share is a parameter [N] of equal numbers; its gradient is the sum of ct_scan_inputs over N.
 ///
 /// Shapes    as scan_lanes; each cotangent as its value. Without cotangents().states() those of the final
-///           states are zeros. Cotangents behind the end of a sequence are zeros, and not read in ct_outputs.
+///           states are zeros. Cotangents past the end of a sequence are zeros, and not read in ct_outputs.
 /// Types     float and double, each operand its own. A std::tuple for several states, inputs, outputs.
 /// Options   scan_lanes_options, those of the forward pass.
 /// Policy    groups of sequences run on its threads. Several threads call the bodies at once.

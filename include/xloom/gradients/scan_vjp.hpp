@@ -254,7 +254,7 @@ auto scan_vjp(Body&& body, BodyVjp&& body_vjp, Init&& init, Inputs&& scan_inputs
 ///
 /// Shapes    as scan; each cotangent as its value.
 /// Types     as scan. A parameter is a tensor, or a scalar that 0 can be converted to.
-/// Options   scan_options. Behind them a checkpoint (all): which states are kept until the pullback is
+/// Options   scan_options. After them a checkpoint (all): which states are kept until the pullback is
 ///           called.
 /// Errors    as scan; the pullback: shape_error: a cotangent's shape; option_error: it has been moved from;
 ///           body_error: body_vjp changed the shape of a cotangent. Exceptions of the bodies propagate.

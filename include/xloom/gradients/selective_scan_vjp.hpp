@@ -50,7 +50,7 @@ void check_selective_vjp(std::string_view op, tensor_ref<Item const> const& u,
                 shape_if_given(cotangents.final_state)}},
         describe);
     if (gradients.z.is_given() && !in.z.is_given())
-        fail<shape_error>(op, ": ct_z requires z, but z is omitted. Leave out ct_z, too.");
+        fail<shape_error>(op, ": ct_z requires z, but z is omitted. Omit ct_z, too.");
     check_outputs<Item>(op, describe,
         std::array{
             output_requirement<Item>{"ct_u", of_channels, channels, gradients.u},
@@ -81,7 +81,7 @@ void check_selective_vjp(std::string_view op, tensor_ref<Item const> const& u,
 /// Types     those of selective_scan. Storage floats are computed as float, rounded in the gradients only.
 /// Options   those of the forward pass.
 /// Policy    serial, or one with threads: results are bitwise equal to those of serial.
-/// Workspace a recurrent_workspace of u's element type, before or behind the policy.
+/// Workspace a recurrent_workspace of u's element type, before or after the policy.
 /// Errors    before anything is written: shape_error, overlap_error, std::bad_alloc.
 /// Special   Gradients are added to, so that those of several calls add up: set them to zero before the
 ///           first.

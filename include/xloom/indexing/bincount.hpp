@@ -41,7 +41,7 @@ struct numbers {
     }
 };
 
-/// An argument behind x that is neither options nor a policy.
+/// An argument after x that is neither options nor a policy.
 template <class Weights>
 concept weights_operand = beside_options<Weights, bincount_options> && !execution_policy<Weights>;
 

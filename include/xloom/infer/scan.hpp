@@ -78,11 +78,11 @@ constexpr void check_axis_count(
 {
     if (given && given->given() > given->capacity())
         fail<option_error>("xloom::infer_scan: ", attribute, " may have at most ", given->capacity(),
-            " axes (max_operands), but it has ", given->given(), ". Leave the attribute out for axis 0.");
+            " axes (max_operands), but it has ", given->given(), ". Omit the attribute for axis 0.");
     if (given && given->size() != count)
         fail<option_error>("xloom::infer_scan: ", attribute, " must hold one axis for each, but it holds ",
             given->size(), ": ", *given, ", for ", counted{count, operand}, ". Give ", count,
-            ", or leave the attribute out.");
+            ", or omit the attribute.");
 }
 
 /// Returns axis `i` of an attribute, counted from the front; axis 0 if the attribute is absent.

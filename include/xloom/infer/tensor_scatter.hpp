@@ -37,7 +37,7 @@ constexpr partial_type infer_tensor_scatter(partial_type const& past_cache, part
     detail::check_element({"infer_tensor_scatter", "past_cache"}, past_cache);
     if (past_cache.shape().has_rank() && (!is_axis(attributes.axis, past_cache.shape().rank()) ||
                                              wrap_axis(attributes.axis, past_cache.shape().rank()) == 0))
-        detail::fail<shape_error>("xloom::infer_tensor_scatter: the axis must be one of past_cache behind "
+        detail::fail<shape_error>("xloom::infer_tensor_scatter: the axis must be one of past_cache after "
                                   "the batch axis, but axis is ",
             attributes.axis, " and past_cache is ", past_cache, ". Name such an axis.");
     if (past_cache.shape().has_rank() && update.is_tensor() && update.shape().has_rank()) {

@@ -224,7 +224,7 @@ std::vector<recurrent_weights<Family, Item>> read_layers(
 /// hidden_size. Two directions are bidirectional, one is forward. ONNX's other attributes and inputs are an
 /// error, and so is a member of a layer outside layers, or of all layers inside; further ones are ignored.
 ///
-/// Types     float, double. Behind the path the arguments of lstm_weights may follow that say how weights are
+/// Types     float, double. After the path the arguments of lstm_weights may follow that say how weights are
 ///           packed: a weight_storage, for_training.
 /// Errors    file_error: the file cannot be read, or is not such an object. shape_error, option_error: as
 ///           lstm_weights. The texts about shapes and attributes have the path and the layer.

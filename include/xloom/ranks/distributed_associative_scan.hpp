@@ -97,7 +97,7 @@ void distributed_scan(std::string_view name, Op& op, Xs const& xs, Ys const& ys,
 ///           and the others are equal on all ranks.
 /// Types     trivially copyable ones, and tuples of them.
 /// Options   as associative_scan: axis (0), which is the divided one, reverse (false), exclusive (false).
-/// Axis      a distributed_axis behind the options, before or after the policy.
+/// Axis      a distributed_axis after the options, before or after the policy.
 /// Policy    as associative_scan, on the threads of a rank.
 /// Errors    on all ranks, before the first write: what one of them finds, with its rank; what a lazy operand
 ///           throws there, or std::bad_alloc, as a rank_error of the others; option_error for calls that

@@ -144,11 +144,11 @@ void distributed_gather(std::string_view op, Data const& data, Indices const& in
 ///
 /// Shapes    as gather_nd_into; indices of any number of tuples on each rank, whose last axis is equal on all
 ///           and at least 1. The first axis of data has the length of the rank's part, which may be 0; the
-///           others are equal on all ranks. An index of the first axis counts from the begin of the whole
+///           others are equal on all ranks. An index of the first axis counts from the start of the whole
 ///           axis, a negative one from its end.
 /// Types     as gather_nd_into, with items that are trivially copyable.
 /// Options   bounds (check). batch_dims is 0.
-/// Axis      a distributed_axis behind the options, before or after the policy.
+/// Axis      a distributed_axis after the options, before or after the policy.
 /// Policy    as gather_nd_into, on the threads of a rank.
 /// Errors    on all ranks, before the first write: what one of them finds, such as an index out of range,
 ///           with its rank; what a lazy operand throws there, or std::bad_alloc, as a rank_error of the

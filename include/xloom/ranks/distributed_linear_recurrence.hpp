@@ -78,7 +78,7 @@ void distributed_recurrence(std::string_view op, A const& a, B const& b, H0 cons
 ///           the direction of the recurrence.
 /// Types     those of linear_recurrence that are trivially copyable.
 /// Options   axis (0; negative: from the back), which is the divided one, reverse (false).
-/// Axis      a distributed_axis behind the options, before or after the policy.
+/// Axis      a distributed_axis after the options, before or after the policy.
 /// Policy    as linear_recurrence, on the threads of a rank.
 /// Errors    as distributed_associative_scan_into.
 /// Order     that of linear_recurrence for the whole axis: the bits do not depend on the ranks.

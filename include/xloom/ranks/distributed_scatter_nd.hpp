@@ -214,13 +214,13 @@ void scatter_alone(std::string_view op, Reduce& reduce, Data& data, Indices cons
 ///
 /// Shapes    as scatter_nd_into; indices of any number of tuples on each rank, whose last axis is equal on
 ///           all and at least 1. The first axis of data has the length of the rank's part, which may be 0;
-///           the others are equal on all ranks. An index of the first axis counts from the begin of the whole
+///           the others are equal on all ranks. An index of the first axis counts from the start of the whole
 ///           axis, a negative one from its end. Updates are a tensor.
 /// Types     as scatter_nd_into, with items that are trivially copyable.
 /// Options   as scatter_nd. unique and sorted are promises about the updates of all ranks, which
 ///           debug builds verify on one rank only.
 /// Reduce    as scatter_nd, the first argument or none; the same on all ranks.
-/// Axis      a distributed_axis behind the options, before or after the policy.
+/// Axis      a distributed_axis after the options, before or after the policy.
 /// Policy    as scatter_nd, on the threads of a rank.
 /// Errors    on all ranks, before the first write: what one of them finds, such as an index out of range,
 ///           with its rank; what a lazy operand throws there, or std::bad_alloc, as a rank_error of the

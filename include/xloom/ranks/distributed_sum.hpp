@@ -227,7 +227,7 @@ private:
 ///           length of this rank's part, and may be 0; sums: a tensor [...] for each, or std::tie of them.
 ///           The other axes are equal on all ranks. Any layout.
 /// Types     trivially copyable ones that can be added and have a zero.
-/// Axis      a distributed_axis behind the sums, before or after the policy.
+/// Axis      a distributed_axis after the sums, before or after the policy.
 /// Policy    serial, or one with threads, each of which adds some of a rank's elements.
 /// Errors    on all ranks, before the first write: shape_error, overlap_error of one of them, with its rank;
 ///           what lazy operands throw there, or std::bad_alloc, as a rank_error of the others; option_error

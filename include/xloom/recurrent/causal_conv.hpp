@@ -94,7 +94,7 @@ void check_conv_outputs(std::string_view op, tensor_ref<Item const> const& input
 /// Options   activation (none).
 /// Policy    serial, or one with threads (thread_policy, tbb_policy): results are bitwise equal to those of
 ///           serial.
-/// Workspace a recurrent_workspace of input's element type, before or behind the policy, for further calls.
+/// Workspace a recurrent_workspace of input's element type, before or after the policy, for further calls.
 /// Special   NaN and infinity follow IEEE 754; SiLU of -infinity is NaN, as in ONNX's expression.
 /// Errors    before anything is written: shape_error, option_error, overlap_error, std::bad_alloc. output may
 ///           be the tensor input, present_state the tensor past_state.

@@ -60,7 +60,7 @@ void check_attention_outputs(std::string_view op, tensor_ref<Item const> const& 
 template <class Item, class State>
 using attention_state_t = std::conditional_t<std::is_void_v<State>, Item, State>;
 
-/// The requirements of linear attention's arguments behind its inputs.
+/// The requirements of linear attention's arguments after its inputs.
 template <class Item, class State, class Options, class... Env>
 struct attention_types {
     static consteval bool holds()
@@ -89,7 +89,7 @@ struct attention_types {
 ///           sequences of T tokens, Hq query heads, Hkv heads of keys and values; or all four with an axis of
 ///           heads, [B, T, H, d]. past_state and present_state [B, Hkv, d_k, d_v]. decay, of gated rules
 ///           only, [B, T, Hkv], or as key with a number for each key. beta, of delta rules only, [B, T, Hkv]
-///           or [B, T, 1]. sequence_lens [B]: outputs behind the last token are 0. Any strides. Each output
+///           or [B, T, 1]. sequence_lens [B]: outputs after the last token are 0. Any strides. Each output
 ///           may be omitted. A stream is calls in turn, from present_state to past_state.
 /// Types     those of query: float, double; float16 and other storage floats, computed as float and rounded
 ///           in the outputs only; user-defined scalars, whose products commute. The state has the first
@@ -99,7 +99,7 @@ struct attention_types {
 ///           scale (1 / sqrt(d_k)).
 /// Policy    serial, or one with threads (thread_policy, tbb_policy), among which heads are divided: results
 ///           are bitwise equal to those of serial.
-/// Workspace a recurrent_workspace of query's element type, before or behind the policy, for further calls.
+/// Workspace a recurrent_workspace of query's element type, before or after the policy, for further calls.
 /// Special   The delta rules read a query as scale * (S.T @ (exp(decay) query) + (key . query) v), S before
 ///           the decay, and the state by a key likewise. NaN and infinity follow IEEE 754 in that.
 /// Errors    before anything is written: shape_error, option_error, index_error (a length), overlap_error,

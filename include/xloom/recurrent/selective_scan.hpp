@@ -83,7 +83,7 @@ void check_selective_outputs(std::string_view op, tensor_ref<Item const> const& 
 /// Options   delta_softplus (false).
 /// Policy    serial, or one with threads (thread_policy, tbb_policy): results are bitwise equal to those of
 ///           serial.
-/// Workspace a recurrent_workspace of u's element type, before or behind the policy, for further calls.
+/// Workspace a recurrent_workspace of u's element type, before or after the policy, for further calls.
 /// Special   A step of size d = 0 keeps the states, so that delta pads a short sequence if u and B are finite
 ///           there: 0 times NaN or infinity is NaN. With delta_softplus that is delta = -infinity, without it
 ///           delta = -delta_bias. NaN and infinity follow IEEE 754.

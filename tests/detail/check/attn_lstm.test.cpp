@@ -162,7 +162,7 @@ TEST_CASE("check_memory refuses a memory where there is no attention, and one of
 {
     CHECK_THROWS_WITH_AS(check_memory(none, 1, 2, std::nullopt, std::nullopt, std::nullopt, true),
         "xloom::attn_lstm: memory is for weights with attention, but QW, MW and V are omitted and "
-        "memory_seq_lens is given. Give them, or leave it out.",
+        "memory_seq_lens is given. Give them, or omit it.",
         shape_error);
     CHECK_THROWS_WITH_AS(check_memory(with_layer, 1, 2, shape{2, 4, 5}, shape{1, 2, 6}, shape{1, 2, 3}),
         "xloom::attn_lstm: the operands must have the shapes that D = 1, N = 2, S = 4, E = 6 and C = 5 give "

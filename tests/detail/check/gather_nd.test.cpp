@@ -149,7 +149,7 @@ TEST_CASE("check_gather_nd requires batch axes of equal lengths")
         shape_error);
 }
 
-TEST_CASE("check_gather_nd requires tuples that are no longer than data has axes behind the batch")
+TEST_CASE("check_gather_nd requires tuples that are no longer than data has axes after the batch")
 {
     CHECK_THROWS_WITH_AS(gathered({4, 5}, {7, 3}),
         "xloom::gather_nd: indices' last axis must be no longer than data's rank less batch_dims, but "

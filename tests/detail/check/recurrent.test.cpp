@@ -200,13 +200,11 @@ TEST_CASE("recurrent checks: options")
     };
     static_assert(!is_constant<no_clip> && !is_constant<third_layout> && !is_constant<nowhere>);
     CHECK_THROWS_WITH_AS(with_clip(0),
-        "xloom::op: clip must be greater than 0, but clip is 0.000000. Leave it out for no limit.",
-        option_error);
+        "xloom::op: clip must be greater than 0, but clip is 0.000000. Omit it for no limit.", option_error);
     CHECK_THROWS_WITH_AS(with_clip(-1),
-        "xloom::op: clip must be greater than 0, but clip is -1.000000. Leave it out for no limit.",
-        option_error);
+        "xloom::op: clip must be greater than 0, but clip is -1.000000. Omit it for no limit.", option_error);
     CHECK_THROWS_WITH_AS(with_clip(std::numeric_limits<double>::quiet_NaN()),
-        "xloom::op: clip must be greater than 0, but clip is nan. Leave it out for no limit.", option_error);
+        "xloom::op: clip must be greater than 0, but clip is nan. Omit it for no limit.", option_error);
     CHECK_THROWS_WITH_AS(third_layout(),
         "xloom::op: layout must be 0 or 1, but layout is 2. Choose 1 where the batch axis comes first.",
         option_error);

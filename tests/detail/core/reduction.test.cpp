@@ -183,7 +183,7 @@ TEST_CASE("the NaN that stands there stays, bit for bit")
     CHECK(std::memcmp(&kept, &quiet, sizeof(double)) != 0);
 }
 
-TEST_CASE("strings are joined, the update behind the old value")
+TEST_CASE("strings are joined, the update after the old value")
 {
     CHECK(reduce_add(std::string("old, "), std::string("new")) == "old, new");
     CHECK(reduce_none(std::string("old"), std::string("new")) == "new");

@@ -65,7 +65,7 @@ constexpr bool resizing()
     return shrank && grew && items == list{1, 0, 0, 9};
 }
 
-// What stands behind the end does not count.
+// Items past the end are not compared.
 constexpr bool comparison()
 {
     list shrunk{1, 2};

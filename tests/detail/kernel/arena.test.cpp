@@ -20,7 +20,7 @@ using long_item = std::array<double, 9>;
 
 } // namespace
 
-TEST_CASE("arena counts first, then hands out pieces of whole lines, one behind the other")
+TEST_CASE("arena counts first, then hands out pieces of whole lines, one after the other")
 {
     kernel::arena<float> counts;
     CHECK(counts.only_counts());

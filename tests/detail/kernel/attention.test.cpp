@@ -19,7 +19,7 @@ using namespace xloom::kernel;
 
 namespace {
 
-/// Keys [length, A], a query and V, padded as the kernels want them: with zeros up to whole batches, behind
+/// Keys [length, A], a query and V, padded as the kernels want them: with zeros up to whole batches, after
 /// which nothing is read.
 template <class T>
 struct attention_case {

@@ -114,7 +114,7 @@ TEST_CASE("add_rows: of the given columns, in chains of 128 rows")
     CHECK(sums[0] == large + 2);
 }
 
-TEST_CASE_TEMPLATE("interleave_transposed: blocks of columns, and nothing behind them", T, float, double)
+TEST_CASE_TEMPLATE("interleave_transposed: blocks of columns, and nothing after them", T, float, double)
 {
     for (std::size_t const columns : {std::size_t{1}, block_rows<T>, block_rows<T> + 1, std::size_t{13}})
         for (std::size_t const depth : {0u, 1u, 3u}) {

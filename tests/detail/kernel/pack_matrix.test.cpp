@@ -19,8 +19,8 @@ namespace {
 
 constexpr float untouched = 7;
 
-/// A matrix [depth, columns] in a storage, in memory of the size that an arena counts; none behind it is
-/// written.
+/// A matrix [depth, columns] in a storage, in memory of the size that an arena counts; none past its end
+/// is written.
 struct packed {
     std::vector<float> memory{};
     stored_matrix<float> all{};

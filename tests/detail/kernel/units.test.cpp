@@ -16,7 +16,7 @@ using namespace xloom::kernel;
 
 namespace {
 
-/// A row of units in whole batches, f(j) each, with `padding` behind them, and a mark behind that.
+/// A row of units in whole batches, f(j) each, with `padding` after them, and a mark after that.
 template <class T, class F>
 std::vector<T> row_of(std::size_t units, T padding, F const& f)
 {
@@ -33,7 +33,7 @@ std::vector<std::size_t> every_count()
     return {1, batch_size<T>, batch_size<T> + 1, 2 * batch_size<T> - 1, 3 * batch_size<T> + 2};
 }
 
-/// The first units as f has them, and nothing written behind the padding.
+/// The first units as f has them, and nothing written after the padding.
 template <class T, class F>
 void check_row(std::vector<T> const& row, std::size_t units, F const& f)
 {

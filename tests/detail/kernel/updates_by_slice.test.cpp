@@ -51,7 +51,7 @@ TEST_CASE("more updates than a block holds")
     CHECK(ordered(indices, 70) == expected);
 }
 
-TEST_CASE("behind the last update stands the last one")
+TEST_CASE("past the end is the last update")
 {
     std::vector<std::int32_t> const indices{1, 0, 1, 7};
     index_tuples<std::int32_t> const tuples{indices.data(), indices.size(), {{2}, {1}}};

@@ -25,7 +25,7 @@ constexpr bool is_elementwise(E const&)
     return detail::is_elementwise<T, E>;
 }
 
-/// True if the plain loop computes the items of an expression, and writes no item behind them.
+/// True if the plain loop computes the items of an expression, and writes no item past their end.
 template <class T, class E>
 bool is_stored(xt::xexpression<E> const& expression, std::vector<T> expected)
 {

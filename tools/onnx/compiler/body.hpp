@@ -39,9 +39,9 @@ public:
     /// Writes the lines at the body's end. A state that becomes another, or a view of another, is copied
     /// before any is replaced.
     void update(emission& out) const;
-    /// Writes the lines behind the loop: final states that are rows get what their storage holds.
+    /// Writes the lines after the loop: final states that are rows get what their storage holds.
     void finish(emission& out, node& each) const;
-    /// True if the value is one of the states at the body's begin.
+    /// True if the value is one of the states at the start of the body.
     bool contains(variable const& value) const;
 
 private:
@@ -77,11 +77,11 @@ public:
     /// Returns the outputs in place, as an operand.
     std::string storage() const;
     void add_parameters(emission& out, std::vector<std::string>& parameters);
-    /// Writes the lines at the body's begin.
+    /// Writes the lines at the start of the body.
     void enter(emission& out);
-    /// Writes the lines behind the body's nodes.
+    /// Writes the lines after the body's nodes.
     void leave(emission& out) const;
-    /// Writes the lines behind the loop.
+    /// Writes the lines after the loop.
     void finish(emission& out) const;
 
 private:

@@ -25,7 +25,7 @@ bool can_be_view(node const& each)
     return y.code.empty() && !x.is_scalar() && !y.is_scalar() && x.type.element() != element_type::string;
 }
 
-/// Writes a call with these arguments behind the first operand.
+/// Writes a call with these arguments after the first operand.
 void emit_view_or_copy(emission& out, node& each, functions const& names,
     std::vector<std::string> const& arguments,
     std::vector<std::pair<std::string, std::string>> const& options, bool is_view)

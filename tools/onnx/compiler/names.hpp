@@ -39,7 +39,7 @@ std::string why_no_class_name(std::string_view text);
 /// The identifiers of a scope, each different.
 class name_scope {
 public:
-    /// Returns identifier_of(name), with a number behind it if it is used already.
+    /// Returns identifier_of(name), followed by a number if it is used already.
     std::string unique(std::string_view name);
     /// Keeps an identifier from being returned.
     void reserve(std::string_view identifier) { used_.emplace(identifier); }

@@ -103,7 +103,7 @@ TEST_CASE("optionals of constants and of values; sequences and optionals of one 
           "Optional: an optional holds a tensor or a sequence, but this one an optional");
 }
 
-TEST_CASE("what is inserted into a sequence tells the ranks behind it")
+TEST_CASE("what is inserted into a sequence tells the ranks after it")
 {
     auto const loop = [](std::string const& result) {
         return "none = SequenceEmpty() all = Loop(n, , none)<body = b (int64 i, bool c, s) => (bool d, t) "

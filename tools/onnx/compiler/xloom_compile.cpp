@@ -49,7 +49,7 @@ constexpr text_option text_options[] = {
     {"o,output", false, "", "FILE.hpp", "the header to write; without it the text is printed"},
     {"main", false, "", "FILE.cpp",
         "a program to write, too, which runs the model on .npy files; needs --output"},
-    {"name", false, "", "NAME", "the class; the file's name if it is left out"},
+    {"name", false, "", "NAME", "the class; the file's name if it is omitted"},
     {"namespace", false, "", "NAME", "the namespace around the class"},
     {"shape", true, "", "INPUT=DIMS", "the shape of an input, in place of the declared one, such as x=1,576"},
     {"value", true, "", "INPUT=ITEMS", "the value of an input, which is a constant then, such as sr=16000"},

@@ -613,7 +613,7 @@ TEST_CASE("before opset 7 the second operand is broadcast to the first one's sha
     CHECK_THROWS_AS(ops::aligned_with(a, b, false, -1), xloom::shape_error);
 }
 
-TEST_CASE("ReverseSequence keeps what is behind a length; Split and Concat refuse what does not fit")
+TEST_CASE("ReverseSequence keeps what is past a length; Split and Concat refuse what does not fit")
 {
     xt::xtensor<float, 2> const x{{1, 2, 3}, {4, 5, 6}};
     xt::xtensor<float, 2> y, z;

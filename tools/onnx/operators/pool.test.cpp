@@ -46,7 +46,7 @@ void for_each_position(numbers const& limits, F const& f)
     }
 }
 
-/// The number of windows: ONNX's formula; with ceil_mode without those that begin in the padding behind the
+/// The number of windows: ONNX's formula; with ceil_mode without those that begin in the padding after the
 /// input.
 std::int64_t length_of(sample const& s, std::size_t a)
 {

@@ -59,7 +59,7 @@ TEST_CASE("Scan along any axis, forwards and backwards")
           "float[2] 6 15; float[2, 3] 6 3 1 15 9 4");
 }
 
-TEST_CASE("Scan before opset 9: each row of a batch, padded behind its length")
+TEST_CASE("Scan before opset 9: each row of a batch, padded past its length")
 {
     tensor const s = of({2}, {0, 100}), x = of({2, 3}, {1, 2, 3, 10, 20, 30});
     auto const scan = [&](std::vector<std::int64_t> const& lengths) {

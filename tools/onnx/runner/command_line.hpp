@@ -15,7 +15,7 @@
 
 namespace runner {
 
-/// Returns an input's name and what is behind the last '=', which the names of inputs may hold, too.
+/// Returns an input's name and what is after the last '=', which the names of inputs may hold, too.
 ///
 /// Throws runner_error if there is none; `usage` is how it is given: "INPUT=FILE.npy".
 inline std::pair<std::string, std::string> assignment_of(std::string const& text, char const* usage)

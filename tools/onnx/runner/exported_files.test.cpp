@@ -242,7 +242,7 @@ TEST_CASE("an output that is an input takes no function's place, and needs no op
 
 TEST_CASE("each function has the opsets that it imports")
 {
-    // Softmax of opset 11 flattens what is behind its axis, 1.
+    // Softmax of opset 11 flattens what is after its axis, 1.
     std::string const text =
         "<domain: \"own\", opset_import: [\"\" : 11]> "
         "old (a) => (b) { t = Unsqueeze<axes = [0]>(a) s = Softmax(t) b = Squeeze<axes = [0]>(s) }";

@@ -1,5 +1,5 @@
 #pragma once
-// BatchNormalization behind a Conv, computed by the Conv.
+// BatchNormalization after a Conv, computed by the Conv.
 
 #include <onnx/onnx_pb.h>
 

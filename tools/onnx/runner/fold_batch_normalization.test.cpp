@@ -1,4 +1,4 @@
-// BatchNormalization behind a Conv: what is folded, what is not, and how far the results are apart.
+// BatchNormalization after a Conv: what is folded, what is not, and how far the results are apart.
 
 #include <algorithm>
 #include <cmath>
@@ -68,7 +68,7 @@ std::size_t steps_of(std::string const& text)
 
 } // namespace
 
-TEST_CASE("a Conv computes the BatchNormalization behind it, within the rounding of its weights")
+TEST_CASE("a Conv computes the BatchNormalization after it, within the rounding of its weights")
 {
     std::mt19937 source(5);
     for (int round = 0; round < 20; ++round) {

@@ -1169,7 +1169,7 @@ TEST_CASE("TopK: order, ties, NaN, axes, K of every version")
     CHECK_THROWS_AS(node("TopK", 11)({of<bool>({1}, {true}), numbers({1})}), runner_error);
 }
 
-TEST_CASE("TensorScatter writes an update behind a start for each batch entry")
+TEST_CASE("TensorScatter writes an update from an index on, one for each batch entry")
 {
     tensor const cache = of<float>({2, 3, 1}, {1, 2, 3, 4, 5, 6}),
                  update = of<float>({2, 2, 1}, {10, 20, 30, 40});

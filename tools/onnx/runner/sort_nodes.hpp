@@ -5,7 +5,7 @@
 
 namespace runner {
 
-/// Puts the nodes of a graph or function, and those of their bodies, behind the nodes that make what they or
+/// Puts the nodes of a graph or function, and those of their bodies, after the nodes that make what they or
 /// their bodies read. Nodes that are in order keep it.
 ///
 /// Errors    runner_error: nodes that form a cycle.

@@ -27,7 +27,7 @@ public:
         std::vector<float> const zeros(256);
         value state = tensor::of<float>({2, 1, 128}, zeros);
         std::vector<float> seen(
-            context_size + chunk_size); // a chunk behind the last samples of the one before
+            context_size + chunk_size); // a chunk after the last samples of the one before
         for (std::size_t t = 0; t < chunks.shape(0); ++t) {
             std::copy_n(seen.end() - context_size, context_size, seen.begin());
             std::copy_n(&chunks(t, 0), chunk_size, seen.begin() + context_size);

@@ -96,7 +96,7 @@ constexpr std::size_t check_memory(std::string_view op, recurrent_widths const& 
                     : has_lengths       ? "memory_seq_lens"
                     : initial_attention ? "initial_attention"
                                         : "initial_alignment",
-                    " is given. Give them, or leave it out.");
+                    " is given. Give them, or omit it.");
         return 0;
     }
     check_given(op, "M", M, 3);

@@ -17,7 +17,7 @@ namespace xloom::inline XLOOM_ABI::detail {
 
 /// The form of indices.
 enum class index_form : unsigned char {
-    tuples, ///< of ScatterND and GatherND: along the last axis, behind batch axes, which data shares
+    tuples, ///< of ScatterND and GatherND: along the last axis, after batch axes, which data shares
     items,  ///< of ScatterElements and GatherElements: one for each item; the other axes keep their positions
     slices  ///< of NumPy's take and ufunc.at: one for each slice, along one axis
 };

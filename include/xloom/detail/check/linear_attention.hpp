@@ -82,7 +82,7 @@ constexpr std::size_t heads_of(std::string_view op, std::string_view operand, sh
     auto const heads = static_cast<std::uint64_t>(given);
     if (has_axis && given != 0 && heads != dims[2])
         fail<option_error>(op, ": ", option, " must be ", operand, "'s axis of heads, but it is ", given,
-            " and ", operand, " is ", dims, ". Leave it out.");
+            " and ", operand, " is ", dims, ". Omit it.");
     if (!has_axis && dims[2] % heads != 0)
         fail<shape_error>(op, ": the last dimension of ", operand, " must be a multiple of ", option, " = ",
             given, ", but ", operand, " is ", dims, ". Correct one of them.");
@@ -98,7 +98,7 @@ constexpr void check_rule_operand(
             ", but it is omitted. Give ", operand, ", or choose another update_rule.");
     if (!is_required && dims)
         fail<shape_error>(op, ": the rule ", name_of(rule), " has no ", operand, ", but it is ", *dims,
-            ". Leave it out, or choose another update_rule.");
+            ". Omit it, or choose another update_rule.");
 }
 
 /// Requires one of two shapes.

@@ -125,7 +125,7 @@ constexpr void check_options(std::string_view op, Options const& options)
 {
     if (options.clip && !(*options.clip > 0))
         fail<option_error>(op, ": clip must be greater than 0, but clip is ", std::to_string(*options.clip),
-            ". Leave it out for no limit.");
+            ". Omit it for no limit.");
     if (std::int64_t const layout = layout_of_options(options); layout != 0 && layout != 1)
         fail<option_error>(op, ": layout must be 0 or 1, but layout is ", layout,
             ". Choose 1 where the batch axis comes first.");

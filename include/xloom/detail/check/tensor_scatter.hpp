@@ -11,15 +11,15 @@
 
 namespace xloom::inline XLOOM_ABI {
 
-/// The place at which tensor_scatter continues behind the end of the cache.
+/// The place at which tensor_scatter continues past the end of the cache.
 enum class tensor_scatter_mode : unsigned char {
     linear,  ///< nowhere: an update that does not fit is an error
-    circular ///< at its begin
+    circular ///< at its start
 };
 
 /// Options of tensor_scatter.
 struct tensor_scatter_options {
-    std::int64_t axis = -2; ///< the axis of the cache that is written along, behind the batch axis
+    std::int64_t axis = -2; ///< the axis of the cache that is written along, after the batch axis
     tensor_scatter_mode mode = tensor_scatter_mode::linear;
 };
 
@@ -37,7 +37,7 @@ constexpr std::size_t check_tensor_scatter(
             static_cast<int>(options.mode), ". Choose one of the two.");
     if (!is_axis(options.axis, cache.size()) || wrap_axis(options.axis, cache.size()) == 0)
         fail<shape_error>(op,
-            ": the axis must be one of past_cache behind the batch axis, but options.axis is ", options.axis,
+            ": the axis must be one of past_cache after the batch axis, but options.axis is ", options.axis,
             " and past_cache is ", cache, ". Name such an axis.");
     std::size_t const axis = wrap_axis(options.axis, cache.size());
     bool fits = update.size() == cache.size();

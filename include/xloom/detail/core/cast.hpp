@@ -99,7 +99,7 @@ constexpr To cast(From value, [[maybe_unused]] cast_options options = {}) noexce
 
 namespace xloom::inline XLOOM_ABI::detail {
 
-/// The number behind the largest one of an integer type.
+/// The number after the largest one of an integer type.
 template <std::integral Int, std::floating_point Float>
 inline constexpr Float range_end =
     Float{2} * static_cast<Float>(std::uintmax_t{1} << (std::numeric_limits<Int>::digits - 1));

@@ -94,8 +94,8 @@ constexpr std::size_t binomial_advance(std::size_t length, std::size_t states) n
         return 1;
     std::size_t const repeats = repeats_for(length, states);
     // The first part is reversed last, with all states and one repeat less.
-    std::size_t const behind = reversible_iterations(states - 1, repeats);
-    std::size_t const least = length > behind ? length - behind : 1;
+    std::size_t const after = reversible_iterations(states - 1, repeats);
+    std::size_t const least = length > after ? length - after : 1;
     std::size_t const most = reversible_iterations(states, repeats - 1);
     std::size_t const reserved = reversible_iterations(states - 1, repeats - 1);
     std::size_t const wanted = length > reserved ? (std::min)(most, length - reserved) : 1;

@@ -11,14 +11,14 @@
 
 /// A function that is inlined at any level of optimisation.
 #define XLOOM_ALWAYS_INLINE [[gnu::always_inline]]
-/// A lambda that is; behind its parameters.
+/// A lambda that is; it follows the parameters.
 #define XLOOM_ALWAYS_INLINE_LAMBDA __attribute__((always_inline))
 /// A function into which all calls are inlined.
 #define XLOOM_FLATTEN [[gnu::flatten]]
 #define XLOOM_NOINLINE [[gnu::noinline]]
 /// A function that is called rarely: not inlined, and placed apart from its callers.
 #define XLOOM_COLD [[gnu::noinline, gnu::cold]]
-/// Unrolls the loop behind it `count` times.
+/// Unrolls the loop after it `count` times.
 #define XLOOM_UNROLL(count) XLOOM_PRAGMA(GCC unroll count)
 #define XLOOM_PRAGMA(words) _Pragma(#words)
 /// An alias of a vector of `bytes` bytes, by the extension of g++ and clang.
@@ -70,9 +70,9 @@ inline void prefetch_to_write([[maybe_unused]] void const* line) noexcept
 #endif
 }
 
-/// Prefetches the item that is `count` strides behind another one; it need not exist.
+/// Prefetches the item that is `count` strides ahead of another one; it need not exist.
 template <int Locality, class T>
-inline void prefetch_behind(T const* item, std::ptrdiff_t stride, std::size_t count) noexcept
+inline void prefetch_ahead(T const* item, std::ptrdiff_t stride, std::size_t count) noexcept
 {
     auto const bytes = static_cast<std::uintptr_t>(stride) * (count * sizeof(T));
     prefetch_to_read<Locality>(reinterpret_cast<void const*>(reinterpret_cast<std::uintptr_t>(item) + bytes));

@@ -118,20 +118,20 @@ struct environment<takes<a_rank_axis, a_policy>, Env...> {
         constexpr bool is_valid =
             count_of_kind<a_rank_axis, Env...> == 1 && policies <= 1 && sizeof...(Env) == 1 + policies;
         static_assert(is_valid,
-            "behind the operands, outputs and options of an operator over ranks come a distributed_axis and "
+            "after the operands, outputs and options of an operator over ranks come a distributed_axis and "
             "at most one policy, in any order");
         return is_valid;
     }
 };
 
-/// Requires that nothing is behind the options but a divided axis and at most a policy.
+/// Requires that nothing but a divided axis and at most a policy follows the options.
 template <class... Env>
 using over_ranks = environment<takes<a_rank_axis, a_policy>, Env...>;
 
-/// Requires that a call's arguments behind its operands are Options or none, then a divided axis and at most
+/// Requires that a call's arguments after its operands are Options or none, then a divided axis and at most
 /// a policy.
 template <class Options, class First, class... Env>
-using options_over_ranks = behind_operands<Options, takes<a_rank_axis, a_policy>, First, Env...>;
+using options_over_ranks = after_operands<Options, takes<a_rank_axis, a_policy>, First, Env...>;
 
 /// Returns the divided axis of an environment that has one.
 template <class... Env>

@@ -221,7 +221,7 @@ private:
     std::exception_ptr failure_{};
 };
 
-/// A value that each rank constructs, from arguments of its own: all ranks have one behind the constructor,
+/// A value that each rank constructs, from arguments of its own: all ranks have one after the constructor,
 /// or all have thrown. It is a step of a call: the operands checked, or the memory allocated. If it has a
 /// member digest, all ranks must have the same one.
 template <class T>

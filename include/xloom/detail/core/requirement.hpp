@@ -1,6 +1,6 @@
 #pragma once
 // Requirements on the types of a call, each a compile-time error of one sentence; and the environment of a
-// call: the arguments behind its options, which say where it runs and change no result.
+// call: the arguments after its options, which say where it runs and change no result.
 //
 // An operator `f(operands..., options, environment...)` takes a policy, a workspace and a rank axis in any
 // order, each at most once, and says which of them it has a use for. Without options the environment, or
@@ -27,7 +27,7 @@ template <class T>
 inline constexpr bool never = false;
 
 /// True if all requirements hold. A requirement is a type whose `static consteval bool holds()` contains a
-/// static_assert with its sentence. Those behind the first that fails are not instantiated, so that a mistake
+/// static_assert with its sentence. Those after the first that fails are not instantiated, so that a mistake
 /// gives one error, on every compiler. The operator then returns a value instead of running.
 ///
 ///     if constexpr (satisfied<readable<X>, integer_indices<Indices>>())
@@ -91,28 +91,28 @@ struct environment<takes<Kinds...>, Env...> {
             return true;
         else if constexpr (with_policy && with_workspace)
             static_assert(never<environment>,
-                "behind the operands and outputs come the options, then a policy and a "
+                "after the operands and outputs come the options, then a policy and a "
                 "workspace of this operator, in any order, each at most once");
         else if constexpr (with_policy)
             static_assert(never<environment>,
-                "behind the operands and outputs come the options, then at most one policy");
+                "after the operands and outputs come the options, then at most one policy");
         else if constexpr (with_workspace)
             static_assert(never<environment>,
-                "behind the operands and outputs come the options, then at most one "
+                "after the operands and outputs come the options, then at most one "
                 "workspace of this operator; several inputs are one operand, std::tie(a, b)");
         else
             static_assert(never<environment>,
-                "behind the operands and outputs come the options, and nothing else; several inputs are one "
+                "after the operands and outputs come the options, and nothing else; several inputs are one "
                 "operand, std::tie(a, b)");
         return false;
     }
 };
 
-/// Requires that nothing is behind the options but a policy.
+/// Requires that nothing but a policy follows the options.
 template <class... Env>
 using at_most_a_policy = environment<takes<a_policy>, Env...>;
 
-/// Requires that nothing is behind the options but a policy and a workspace of the type W.
+/// Requires that nothing but a policy and a workspace of the type W follows the options.
 template <class W, class... Env>
 using policy_and_workspace = environment<takes<a_policy, a_workspace<W>>, Env...>;
 
@@ -120,14 +120,14 @@ using policy_and_workspace = environment<takes<a_policy, a_workspace<W>>, Env...
 template <class T, class Options>
 concept beside_options = !std::is_convertible_v<T, Options const&>;
 
-/// Requires that a call's arguments behind its operands are Options or none, then an environment of Kinds.
+/// Requires that a call's arguments after its operands are Options or none, then an environment of Kinds.
 template <class Options, class Kinds, class First, class... Env>
-using behind_operands = std::conditional_t<beside_options<First, Options>, environment<Kinds, First, Env...>,
+using after_operands = std::conditional_t<beside_options<First, Options>, environment<Kinds, First, Env...>,
     environment<Kinds, Env...>>;
 
-/// Requires that a call's arguments behind its operands are Options or none, then at most a policy.
+/// Requires that a call's arguments after its operands are Options or none, then at most a policy.
 template <class Options, class First, class... Env>
-using options_and_policy = behind_operands<Options, takes<a_policy>, First, Env...>;
+using options_and_policy = after_operands<Options, takes<a_policy>, First, Env...>;
 
 /// Returns the options of a call; the default ones if another argument is in their place.
 template <class Options, class First>

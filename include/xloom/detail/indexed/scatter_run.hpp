@@ -15,7 +15,7 @@
 
 namespace xloom::inline XLOOM_ABI::detail {
 
-/// Returns the begin of a part, advanced so that no run of equal offsets is split. Requires sorted tuples,
+/// Returns the start of a part, advanced so that no run of equal offsets is split. Requires sorted tuples,
 /// and what offset_reader::read_checked requires.
 inline std::size_t begin_of_run(kernel::offset_reader const& read, std::size_t begin)
 {

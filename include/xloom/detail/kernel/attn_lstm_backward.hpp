@@ -100,7 +100,7 @@ attn_lstm_attributes<T> attributes_of(attn_lstm_parameters<T> const& p)
     return {attributes_of(p.lstm), p.attends, p.has_layer};
 }
 
-/// The residuals of a row and a step for S steps of memory: where each part begins, behind the sums of the
+/// The residuals of a row and a step for S steps of memory: where each part begins, after the sums of the
 /// gates and c.
 template <class T>
 struct attention_residuals {

@@ -6,7 +6,7 @@
 namespace xloom::inline XLOOM_ABI::kernel {
 
 /// A map from the number of an element, in row-major order, to its offset. Axes of length 1 are dropped, and
-/// adjacent axes that have a common stride are merged: without an axis behind the first, it is one product.
+/// adjacent axes that have a common stride are merged: without an axis after the first, it is one product.
 class offset_map {
 public:
     constexpr explicit offset_map(xloom::detail::strided_layout const& layout) : axes_(merge_axes(layout)) {}

@@ -58,7 +58,7 @@ XLOOM_NOINLINE void activate_sums(T* sums, std::size_t count) noexcept
     map(sums, sums, count, silu{});
 }
 
-/// A tile: lines of numbers, in which the step after a number is `step` numbers behind it. With step lanes
+/// A tile: lines of numbers, in which the step after a number is `step` numbers after it. With step lanes
 /// each channel has a line, else there is a single one, in which a step has a number for each channel.
 template <class T>
 class conv_tile {
@@ -127,7 +127,7 @@ public:
                 activate_sums<Item>(sums.at(t, 0), channels_);
     }
 
-    /// Makes the taps - 1 steps behind the first `count` those of the padding.
+    /// Makes the taps - 1 steps after the first `count` those of the padding.
     void advance(std::size_t count) const
     {
         for (std::size_t c = 0; c < lines_; ++c) {

@@ -55,7 +55,7 @@ public:
 
     XLOOM_FLATTEN void operator()() const
     {
-        std::fill_n(partial_, 4 * width * row_, T(0)); // also behind the last key
+        std::fill_n(partial_, 4 * width * row_, T(0)); // also past the last key
         keep_states();
         load_state(of_.ct_present_state, ct_state_);
         for (std::size_t begin = xloom::detail::ceil_div(head_.tokens, block_) * block_; begin > 0;) {
@@ -169,8 +169,8 @@ private:
         std::fill_n(ct_keys_, count * (head_.queries + 3) * row_, T(0));
     }
 
-    /// Computes a panel of the state after each token of a block, `next` behind the ones before, and the
-    /// errors of the tokens: value - state^T key of a delta rule, else the value.
+    /// Computes a panel of the state after each token of a block, `next` numbers after the previous one, and
+    /// the errors of the tokens: value - state^T key of a delta rule, else the value.
     template <std::size_t Batches>
     void go_forward(attention_work const& of, state_rows<T> const& state, std::size_t next) const
     {

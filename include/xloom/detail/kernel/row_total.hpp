@@ -62,7 +62,7 @@ private:
     /// the other.
     lanes stream(T const* x) const
     {
-        xloom::detail::prefetch_behind<2>(x, stride_, tuning::total_prefetch_rows);
+        xloom::detail::prefetch_ahead<2>(x, stride_, tuning::total_prefetch_rows);
         return kernel::load_lanes(x);
     }
 

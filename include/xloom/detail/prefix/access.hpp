@@ -44,7 +44,7 @@ struct strip_items {
     T* stream(std::size_t t, std::size_t c) const
     {
         T* const vector = lanes(t, c);
-        prefetch_behind<2>(vector, time, tuning::scan_prefetch_rows);
+        prefetch_ahead<2>(vector, time, tuning::scan_prefetch_rows);
         return vector;
     }
 };
@@ -127,7 +127,7 @@ struct partial_vectors {
     }
 };
 
-/// Neighbours in whole vectors and a partial one behind them.
+/// Neighbours in whole vectors and a partial one after them.
 ///
 /// Why not masks for all: on a Zen 5 a masked access that crosses cache lines takes about twice as long as
 /// another one where the lines come from memory.
@@ -200,7 +200,7 @@ struct lane_access {
     }
 };
 
-/// Consecutive items as vectors. In a reverse sequence the items are behind each other: item i is first[-i].
+/// Consecutive items as vectors. In a reverse sequence their addresses decrease: item i is first[-i].
 template <class T, bool Reverse>
 struct consecutive_items {
     T* first;
@@ -228,7 +228,7 @@ struct consecutive_items {
     /// Prefetches what is loaded some vectors later.
     void prefetch(std::size_t i) const
     {
-        prefetch_behind<3>(first, Reverse ? -1 : 1, i + tuning::scan_prefetch_bytes / sizeof(item));
+        prefetch_ahead<3>(first, Reverse ? -1 : 1, i + tuning::scan_prefetch_bytes / sizeof(item));
     }
     /// Loads the first items of a vector, as many as there are; other lanes are 0.
     lanes load_first(std::size_t i, std::size_t items) const
@@ -256,8 +256,8 @@ private:
     }
 };
 
-/// A sequence of consecutive items. If it is padded, there are items behind it, and vectors are read and
-/// written whole.
+/// A sequence of consecutive items. If it is padded, there are items past its end, and vectors are read
+/// and written whole.
 template <class T, bool Reverse>
 struct consecutive_access {
     consecutive_items<T const, Reverse> x;

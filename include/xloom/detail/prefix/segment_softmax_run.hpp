@@ -76,7 +76,7 @@ void for_each_segment_sequence(
     splits.for_each_part(policy, parts, [&](std::size_t part, std::size_t begin, std::size_t end) {
         for (std::size_t s = begin; s < end; ++s) {
             if (splits.length(s) == 0)
-                continue; // it may begin behind the last row
+                continue; // it may begin past the last row
             for (std::size_t i = 0; i < all.count(); i += all.neighbours()) {
                 auto at = all(i);
                 for (std::size_t k = 0; k < at.size(); ++k)

@@ -138,7 +138,7 @@ struct batch_operands {
         return {backwards && length != 0 ? length - 1 : 0, backwards};
     }
 
-    /// Sets Y to 0 behind the last step of a row.
+    /// Sets Y to 0 after the last step of a row.
     void pad(std::size_t d, std::size_t n, std::size_t length) const
     {
         if (pads_Y)

@@ -208,7 +208,7 @@ private:
         });
     }
 
-    /// Sets the outputs behind the last token of a sequence to 0.
+    /// Sets the outputs after the last token of a sequence to 0.
     static void fill_padding(kernel::attention_head<Item, State> const& head, std::size_t T)
     {
         if (head.output.first == nullptr)

@@ -105,7 +105,7 @@ void check_vjp_operands(std::string_view op, tensor_ref<Item const> const& X, We
             describe_sizes);
         if (!sizes.projects && gradients.projection.is_given())
             fail<shape_error>(op, ": ct_projection must be omitted, because the weights have no projection, "
-                                  "but it is given. Leave it out.");
+                                  "but it is given. Omit it.");
         check_outputs<Item>(op, describe_sizes,
             std::array{ct_X, ct_W, ct_R, ct_B, requirement{"ct_P", "[D, 3H]", P, gradients.P},
                 requirement{"ct_projection", "[D, K, H]", projection, gradients.projection}, ct_initial_h,

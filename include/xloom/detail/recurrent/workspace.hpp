@@ -86,10 +86,10 @@ private:
 
 namespace detail {
 
-/// Requires that a call's arguments behind its operands are Options or none, then at most a policy and a
+/// Requires that a call's arguments after its operands are Options or none, then at most a policy and a
 /// workspace of the type W.
 template <class Options, class W, class First, class... Env>
-using options_policy_and_workspace = behind_operands<Options, takes<a_policy, a_workspace<W>>, First, Env...>;
+using options_policy_and_workspace = after_operands<Options, takes<a_policy, a_workspace<W>>, First, Env...>;
 
 /// Returns the workspace of an environment, or a new one if there is none.
 template <class W, class... Env>

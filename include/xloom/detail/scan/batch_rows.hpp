@@ -28,7 +28,7 @@ struct holds_sequence_lens {
     {
         constexpr bool is_valid = is_sequence_lens<Lens>;
         static_assert(is_valid, "sequence_lens is a tensor of integers of rank 1, or std::nullopt; it comes "
-                                "behind the scan inputs, before outputs and options");
+                                "after the scan inputs, before outputs and options");
         return is_valid;
     }
 };
@@ -37,7 +37,7 @@ template <class Leaves>
 class batch_cursors;
 
 /// The rows of a batch of N scans with T elements each, of which every row uses its own number. An output
-/// holds [N, T, element...], with zeros behind the end of a shorter row.
+/// holds [N, T, element...], with zeros past the end of a shorter row.
 class batch_rows {
 public:
     template <class Leaves>
@@ -96,7 +96,7 @@ public:
         return elements;
     }
 
-    /// Sets the elements behind the end of row b of a row-major output to zeros.
+    /// Sets the elements past the end of row b of a row-major output to zeros.
     template <class Y>
     void clear_tail(Y& output, std::size_t b) const
     {

@@ -241,8 +241,8 @@ auto keep_lane_states(std::string_view op, Body const& body, batch_rows const& r
     return kept;
 }
 
-/// Returns, for each sequence, the number of steps behind its last one.
-inline xt::xtensor<std::int64_t, 1> steps_behind(batch_rows const& rows)
+/// Returns, for each sequence, the number of steps after its last one.
+inline xt::xtensor<std::int64_t, 1> steps_past_end(batch_rows const& rows)
 {
     auto steps = xt::xtensor<std::int64_t, 1>::from_shape({rows.size()});
     for (std::size_t n = 0; n < rows.size(); ++n)
@@ -267,7 +267,7 @@ void run_scan_lanes_vjp(std::string_view op, Body const& body, BodyVjp const& bo
     auto const ct_inputs = detail::leaves(gradient.scan_inputs);
     std::conditional_t<IsRagged, std::tuple<xt::xtensor<std::int64_t, 1>>, std::tuple<>> until_last;
     if constexpr (IsRagged)
-        std::get<0>(until_last) = steps_behind(rows);
+        std::get<0>(until_last) = steps_past_end(rows);
     detail::run_lanes(
         lane_backward_step<BodyVjp, sizeof...(Ss), parameters, std::tuple_size_v<CtOutputs>, IsRagged>{
             body_vjp},

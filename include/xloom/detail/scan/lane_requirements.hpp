@@ -124,7 +124,7 @@ struct holds_trip_counts {
                                   outlives_call<Counts>;
         static_assert(is_valid,
             "trip_counts is a variable [N] of std::int64_t, or a view of one, or std::tuple(); "
-            "it comes behind the parameters, before the options");
+            "it comes after the parameters, before the options");
         return is_valid;
     }
 };

@@ -131,7 +131,7 @@ struct lane_scan_call<N, Body, std::tuple<S...>, std::tuple<X...>, std::tuple<Y.
                         lanes<typename Y::item, N>&...>> {};
 
 /// The number of vectors of 32-bit items whose steps a processor runs at once: the latency of one is hidden
-/// behind the others, even where not all states are in registers.
+/// by the others, even where not all states are in registers.
 template <class... S>
 constexpr std::size_t vectors_at_once()
 {

@@ -63,7 +63,7 @@ struct updated {
                 "a state is updated in place, so it must be a variable, but it is a lazy xtensor expression");
         else if constexpr (!every_leaf<is_writable, leaves_t<States>>)
             static_assert(never<updated>, "a state is updated in place, so it must not be const; states come "
-                                          "first behind the body, std::tuple() where there are none");
+                                          "first after the body, std::tuple() where there are none");
         else if constexpr (!outlives_call<States>)
             static_assert(never<updated>, "a state is updated in place, so it must be a variable or a view "
                                           "of one; pass several as std::tie(h, c)");
@@ -192,7 +192,7 @@ struct scan_body_in_place {
     {
         if constexpr (!Call::is_valid)
             static_assert(never<Call>, "the body must be callable as body(state&..., element const&..., "
-                                       "output&...); states come first behind the body, std::tuple() where "
+                                       "output&...); states come first after the body, std::tuple() where "
                                        "there are none");
         else if constexpr (writes_by_reference<Call>::holds()) {
             static_assert(std::is_void_v<typename Call::result>,
@@ -417,7 +417,7 @@ struct step_replaces {
     }
 };
 
-/// True if the arguments behind the operands, of a call without options, begin with none.
+/// True if the arguments after the operands, of a call without options, begin with none.
 template <class Options, class... Env>
 inline constexpr bool are_without_options = true;
 template <class Options, class First, class... Env>

@@ -201,7 +201,7 @@ public:
         return writers;
     }
 
-    /// Sets the elements behind the end of row b to zeros.
+    /// Sets the elements past the end of row b to zeros.
     void end_row(std::size_t b)
     {
         if (is_open_)

@@ -108,7 +108,7 @@ auto run_rows(std::string_view op, Rows const& rows, Body& caller_body, State st
             std::move(state), std::move(std::get<0>(stacked))};
 }
 
-/// Sets the elements of outputs behind the end of row b to zeros, those that are not row-major through their
+/// Sets the elements of outputs past the end of row b to zeros, those that are not row-major through their
 /// cursors.
 template <class Rows, class... Outputs, class Traversals, class Cursors>
 void clear_tails(Rows const& rows, std::size_t b, std::tuple<Outputs&...> const& outputs,

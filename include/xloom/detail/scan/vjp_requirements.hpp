@@ -196,14 +196,14 @@ template <class T>
     requires std::is_same_v<std::remove_cvref_t<T>, checkpoint>
 inline constexpr bool is_of_kind<a_checkpoint, T> = true;
 
-/// Requires at most a checkpoint behind the options.
+/// Requires at most a checkpoint after the options.
 template <class... Env>
 struct environment<takes<a_checkpoint>, Env...> {
     static consteval bool holds()
     {
         constexpr bool is_valid = sizeof...(Env) <= 1 && (is_of_kind<a_checkpoint, Env> && ...);
         static_assert(
-            is_valid, "behind the operands and params come the options, then at most one xloom::checkpoint");
+            is_valid, "after the operands and params come the options, then at most one xloom::checkpoint");
         return is_valid;
     }
 };
@@ -251,7 +251,7 @@ struct cotangents_and_gradients {
     static consteval bool holds()
     {
         constexpr bool is_valid = is_cotangents<bare<Cotangents>> && is_gradients<bare<Gradients>>;
-        static_assert(is_valid, "behind the residuals come the cotangents of the results, as in "
+        static_assert(is_valid, "after the residuals come the cotangents of the results, as in "
                                 "xloom::cotangents().states(ct_h).outputs(ct_y), and the gradients, as in "
                                 "xloom::gradients().init(ct_h).scan_inputs(ct_x).params(ct_w)");
         return is_valid;

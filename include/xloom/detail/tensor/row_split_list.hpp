@@ -32,7 +32,7 @@ struct splits_of_rows {
     {
         constexpr bool is_valid = is_row_splits<Splits>;
         static_assert(is_valid,
-            "row_splits and segment_ids must be tensors of integers with one axis, row_splits behind the "
+            "row_splits and segment_ids must be tensors of integers with one axis, row_splits after the "
             "inputs");
         return is_valid;
     }
@@ -165,7 +165,7 @@ owned_splits splits_of_ids(std::string_view op, Ids const& segment_ids, std::siz
     auto const at = [&](std::size_t n) { return +items[static_cast<std::ptrdiff_t>(n) * layout.strides[0]]; };
     std::size_t const count = (std::max)(num_segments + 1, num_segments); // the latter, if + 1 overflows
     auto splits = make_tensor<owned_splits>(op, "row_splits", shape{count}, "Pass the number of segments.");
-    std::size_t next = 0; // the first segment whose begin is not known yet
+    std::size_t next = 0; // the first segment whose first row is not known yet
     for (std::size_t n = 0; n < layout.dims[0]; ++n) {
         if (std::cmp_less(at(n), 0) || std::cmp_greater_equal(at(n), num_segments) ||
             (n != 0 && at(n) < at(n - 1)))

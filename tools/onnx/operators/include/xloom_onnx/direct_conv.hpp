@@ -26,7 +26,7 @@ struct phased_axis : spatial_axis {
         : spatial_axis(axis), phases((std::min)(kernel, stride / std::gcd(stride, dilation)))
     {}
 
-    /// Returns the phase that holds item k of windows, and how far that is behind the window's own position.
+    /// Returns the phase that holds item k of windows, and how far that is after the window's own position.
     std::int64_t phase_of(std::int64_t k) const { return k % phases; }
     std::int64_t lead_of(std::int64_t k) const { return k * dilation / stride; }
     std::int64_t largest_lead() const { return lead_of(kernel - 1); }
@@ -127,7 +127,7 @@ private:
         return {begin, std::clamp(left <= 0 ? 0 : (left - 1) / stride + 1, begin, length)};
     }
 
-    /// Lets the padding behind a row be the padding before the next one: fewer positions are no outputs.
+    /// Lets the padding after a row be the padding before the next one: fewer positions are no outputs.
     void share_padding()
     {
         shared = across.largest_lead(); // at most the positions that are no outputs

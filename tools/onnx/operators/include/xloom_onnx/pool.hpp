@@ -216,7 +216,7 @@ private:
         std::int64_t i = 0;
         for (; i + size <= width; i += size)
             fold_batch(i, [](T const* from) { return load(from); });
-        if (i < width) // what is left of a batch, and then any items but those behind x
+        if (i < width) // what is left of a batch, and then any items but those past the end of x
             fold_batch(i, [&](T const* from) {
                 return end_ - from >= size ? load(from) : load_first(from, end_ - from);
             });

@@ -105,7 +105,7 @@ inline void fit(std::string_view op, spatial_axis& axis, auto_pad pad, bool ceil
         xloom::kernels::fail<xloom::shape_error>(
             op, ": a kernel of ", axis.extent(), " items does not fit into ", axis.input, " padded ones");
     axis.output = room / axis.stride + 1;
-    if (ceil_mode && pad == auto_pad::notset) // windows that begin in the padding behind the input are none
+    if (ceil_mode && pad == auto_pad::notset) // windows that begin in the padding after the input are none
         axis.output = (std::min)((room + axis.stride - 1) / axis.stride + 1,
             (axis.input + axis.before + axis.stride - 1) / axis.stride);
 }

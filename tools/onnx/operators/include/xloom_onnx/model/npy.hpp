@@ -114,7 +114,7 @@ inline std::string read_npy_text(std::istream& file)
     return text;
 }
 
-inline std::string_view behind_npy_key(std::string_view text, std::string_view key)
+inline std::string_view after_npy_key(std::string_view text, std::string_view key)
 {
     std::size_t const at = text.find(key);
     if (at == std::string_view::npos)
@@ -160,11 +160,10 @@ template <class T>
 npy_array read_npy_header(std::istream& file)
 {
     std::string const text = detail::read_npy_text(file);
-    std::string_view const rest = detail::behind_npy_key(text, "'descr':");
+    std::string_view const rest = detail::after_npy_key(text, "'descr':");
     std::string_view const type = rest.substr(0, rest.find(','));
-    npy_array const array{detail::npy_dims(detail::behind_npy_key(text, "'shape':(")),
-        detail::npy_item_bytes<T>(type),
-        detail::behind_npy_key(text, "'fortran_order':").starts_with("True")};
+    npy_array const array{detail::npy_dims(detail::after_npy_key(text, "'shape':(")),
+        detail::npy_item_bytes<T>(type), detail::after_npy_key(text, "'fortran_order':").starts_with("True")};
     if (array.item_bytes == 0)
         detail::fail_npy("its items are " + std::string(type.substr(0, 40)) + ", not '" +
                          detail::npy_type<T>() + (std::is_same_v<T, std::string> ? "' and a length" : "'"));

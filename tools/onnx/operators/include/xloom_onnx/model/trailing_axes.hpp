@@ -10,7 +10,7 @@
 
 namespace xloom_onnx {
 
-/// Returns a view of x with `count` axes of length 1 behind its own.
+/// Returns a view of x with `count` axes of length 1 after its own.
 template <operand X>
 const_view_of<X> with_trailing_axes(X const& x, std::size_t count)
 {
@@ -22,7 +22,7 @@ const_view_of<X> with_trailing_axes(X const& x, std::size_t count)
 }
 
 /// Returns the shape in which the second operand of such an operator is broadcast to the first one's: its
-/// own, also with axes of length 1 behind it, or [] if it has one item.
+/// own, also with axes of length 1 after it, or [] if it has one item.
 ///
 /// `broadcast` and `axis` are the operator's attributes; without `axis`, -1.
 ///
