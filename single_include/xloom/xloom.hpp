@@ -88,7 +88,7 @@
 
 // ==== xloom/detail/core/requirement.hpp ====
 // Requirements on the types of a call, each a compile-time error of one sentence; and the environment of a
-// call: the arguments behind its options, which say where it runs and change no result.
+// call: the arguments after its options, which say where it runs and change no result.
 //
 // An operator `f(operands..., options, environment...)` takes a policy, a workspace and a rank axis in any
 // order, each at most once, and says which of them it has a use for. Without options the environment, or
@@ -555,7 +555,7 @@ template <class T>
 inline constexpr bool never = false;
 
 /// True if all requirements hold. A requirement is a type whose `static consteval bool holds()` contains a
-/// static_assert with its sentence. Those behind the first that fails are not instantiated, so that a mistake
+/// static_assert with its sentence. Those after the first that fails are not instantiated, so that a mistake
 /// gives one error, on every compiler. The operator then returns a value instead of running.
 ///
 ///     if constexpr (satisfied<readable<X>, integer_indices<Indices>>())
@@ -619,28 +619,28 @@ struct environment<takes<Kinds...>, Env...> {
             return true;
         else if constexpr (with_policy && with_workspace)
             static_assert(never<environment>,
-                "behind the operands and outputs come the options, then a policy and a "
+                "after the operands and outputs come the options, then a policy and a "
                 "workspace of this operator, in any order, each at most once");
         else if constexpr (with_policy)
             static_assert(never<environment>,
-                "behind the operands and outputs come the options, then at most one policy");
+                "after the operands and outputs come the options, then at most one policy");
         else if constexpr (with_workspace)
             static_assert(never<environment>,
-                "behind the operands and outputs come the options, then at most one "
+                "after the operands and outputs come the options, then at most one "
                 "workspace of this operator; several inputs are one operand, std::tie(a, b)");
         else
             static_assert(never<environment>,
-                "behind the operands and outputs come the options, and nothing else; several inputs are one "
+                "after the operands and outputs come the options, and nothing else; several inputs are one "
                 "operand, std::tie(a, b)");
         return false;
     }
 };
 
-/// Requires that nothing is behind the options but a policy.
+/// Requires that nothing but a policy follows the options.
 template <class... Env>
 using at_most_a_policy = environment<takes<a_policy>, Env...>;
 
-/// Requires that nothing is behind the options but a policy and a workspace of the type W.
+/// Requires that nothing but a policy and a workspace of the type W follows the options.
 template <class W, class... Env>
 using policy_and_workspace = environment<takes<a_policy, a_workspace<W>>, Env...>;
 
@@ -648,14 +648,14 @@ using policy_and_workspace = environment<takes<a_policy, a_workspace<W>>, Env...
 template <class T, class Options>
 concept beside_options = !std::is_convertible_v<T, Options const&>;
 
-/// Requires that a call's arguments behind its operands are Options or none, then an environment of Kinds.
+/// Requires that a call's arguments after its operands are Options or none, then an environment of Kinds.
 template <class Options, class Kinds, class First, class... Env>
-using behind_operands = std::conditional_t<beside_options<First, Options>, environment<Kinds, First, Env...>,
+using after_operands = std::conditional_t<beside_options<First, Options>, environment<Kinds, First, Env...>,
     environment<Kinds, Env...>>;
 
-/// Requires that a call's arguments behind its operands are Options or none, then at most a policy.
+/// Requires that a call's arguments after its operands are Options or none, then at most a policy.
 template <class Options, class First, class... Env>
-using options_and_policy = behind_operands<Options, takes<a_policy>, First, Env...>;
+using options_and_policy = after_operands<Options, takes<a_policy>, First, Env...>;
 
 /// Returns the options of a call; the default ones if another argument is in their place.
 template <class Options, class First>
@@ -723,14 +723,14 @@ constexpr W* workspace_of(Env&... env) noexcept
 
 /// A function that is inlined at any level of optimisation.
 #define XLOOM_ALWAYS_INLINE [[gnu::always_inline]]
-/// A lambda that is; behind its parameters.
+/// A lambda that is; it follows the parameters.
 #define XLOOM_ALWAYS_INLINE_LAMBDA __attribute__((always_inline))
 /// A function into which all calls are inlined.
 #define XLOOM_FLATTEN [[gnu::flatten]]
 #define XLOOM_NOINLINE [[gnu::noinline]]
 /// A function that is called rarely: not inlined, and placed apart from its callers.
 #define XLOOM_COLD [[gnu::noinline, gnu::cold]]
-/// Unrolls the loop behind it `count` times.
+/// Unrolls the loop after it `count` times.
 #define XLOOM_UNROLL(count) XLOOM_PRAGMA(GCC unroll count)
 #define XLOOM_PRAGMA(words) _Pragma(#words)
 /// An alias of a vector of `bytes` bytes, by the extension of g++ and clang.
@@ -782,38 +782,12 @@ inline void prefetch_to_write([[maybe_unused]] void const* line) noexcept
 #endif
 }
 
-/// Prefetches the item that is `count` strides behind another one; it need not exist.
+/// Prefetches the item that is `count` strides ahead of another one; it need not exist.
 template <int Locality, class T>
-inline void prefetch_behind(T const* item, std::ptrdiff_t stride, std::size_t count) noexcept
+inline void prefetch_ahead(T const* item, std::ptrdiff_t stride, std::size_t count) noexcept
 {
     auto const bytes = static_cast<std::uintptr_t>(stride) * (count * sizeof(T));
     prefetch_to_read<Locality>(reinterpret_cast<void const*>(reinterpret_cast<std::uintptr_t>(item) + bytes));
-}
-
-/// Returns a number that is not negative, or the largest std::size_t if it is larger.
-constexpr std::size_t saturated_size(std::int64_t number) noexcept
-{
-    return std::in_range<std::size_t>(number) ? static_cast<std::size_t>(number)
-                                              : (std::numeric_limits<std::size_t>::max)();
-}
-
-/// Returns a + b, or the largest std::size_t if the sum is larger.
-constexpr std::size_t saturated_sum(std::size_t a, std::size_t b) noexcept
-{
-    std::size_t const sum = a + b;
-    return sum < a ? (std::numeric_limits<std::size_t>::max)() : sum;
-}
-
-/// Returns a * b, or the largest std::size_t if the product is larger.
-constexpr std::size_t saturated_product(std::size_t a, std::size_t b) noexcept
-{
-    constexpr std::size_t most = (std::numeric_limits<std::size_t>::max)();
-#if defined(__GNUC__) || defined(__clang__)
-    std::size_t product = 0; // a division takes longer than a small call
-    return __builtin_mul_overflow(a, b, &product) ? most : product;
-#else
-    return b != 0 && a > most / b ? most : a * b;
-#endif
 }
 
 /// True if the compiler cancels what is added and subtracted: -ffast-math, g++'s -fassociative-math. clang
@@ -854,6 +828,61 @@ XLOOM_ALWAYS_INLINE inline void take_for_written([[maybe_unused]] T& items) noex
 // ==== xloom/detail/core/shape.hpp ====
 // Shapes and axes: constexpr, without xtensor, and the strided layout of a tensor in memory. The names of
 // operator and operands are parameters.
+
+// ==== xloom/detail/core/arithmetic.hpp ====
+// Saturating arithmetic on integers, as of <numeric> in C++26, and quotients and square roots, rounded up.
+
+namespace xloom::inline XLOOM_ABI::detail {
+
+/// Returns `value`, or the closest number that R can represent.
+template <std::integral R, std::integral T>
+constexpr R saturating_cast(T value) noexcept
+{
+    using limits = std::numeric_limits<R>;
+    if (std::in_range<R>(value))
+        return static_cast<R>(value);
+    return std::cmp_less(value, 0) ? (limits::min)() : (limits::max)();
+}
+
+/// Returns a + b, or the largest std::size_t if the sum is larger.
+constexpr std::size_t saturating_add(std::size_t a, std::size_t b) noexcept
+{
+    std::size_t const sum = a + b;
+    return sum < a ? (std::numeric_limits<std::size_t>::max)() : sum;
+}
+
+/// Returns a * b, or the largest std::size_t if the product is larger.
+constexpr std::size_t saturating_mul(std::size_t a, std::size_t b) noexcept
+{
+    constexpr std::size_t most = (std::numeric_limits<std::size_t>::max)();
+#if defined(__GNUC__) || defined(__clang__)
+    std::size_t product = 0; // a division takes longer than a small call
+    return __builtin_mul_overflow(a, b, &product) ? most : product;
+#else
+    return b != 0 && a > most / b ? most : a * b;
+#endif
+}
+
+/// Returns the smallest integer that is at least value / divisor; also where their sum overflows.
+template <std::unsigned_integral T>
+constexpr T ceil_div(T value, std::type_identity_t<T> divisor) noexcept
+{
+    return static_cast<T>(value / divisor + (value % divisor != 0));
+}
+
+/// Returns the smallest integer whose square is at least `value`.
+constexpr std::size_t ceil_sqrt(std::size_t value) noexcept
+{
+    if (value == 0)
+        return 0;
+    std::size_t root = 0, bit = std::size_t{1} << (std::numeric_limits<std::size_t>::digits / 2 - 1);
+    for (; bit != 0; bit /= 2)
+        if (root + bit <= (value - 1) / (root + bit))
+            root += bit;
+    return root + 1;
+}
+
+} // namespace xloom::inline XLOOM_ABI::detail
 
 // ==== xloom/detail/core/error.hpp ====
 // The exception types of xloom, the formatting of their messages, and how they are reported: by an
@@ -1343,7 +1372,7 @@ constexpr bool has_strides(Dims const& dims, std::size_t bytes_per_element = 1) 
 {
     std::size_t bytes = bytes_per_element;
     for (std::size_t const dim : dims)
-        bytes = detail::saturated_product(bytes, dim == 0 ? 1 : dim);
+        bytes = detail::saturating_mul(bytes, dim == 0 ? 1 : dim);
     return bytes <= static_cast<std::size_t>((std::numeric_limits<std::ptrdiff_t>::max)());
 }
 
@@ -2260,7 +2289,7 @@ private:
     {
         using other = typename E::shape_type;
         if constexpr (detail::is_fixed_shape<Shape> && detail::is_fixed_shape<other>)
-            static_assert(std::is_same_v<Shape, other>, "xloom: an element keeps its shape, but the "
+            static_assert(std::is_same_v<Shape, other>, "an element keeps its shape, but the "
                                                         "expression assigned to it has another fixed shape");
         else
             resize(expression.shape());
@@ -2991,9 +3020,10 @@ inline constexpr bool is_optional<std::optional<T>> = true;
 template <class T>
 inline constexpr bool has_sequence = is_sequence<T> || is_optional<T>;
 
-/// True for an operand, which may stand in the place of a callable that was forgotten.
+/// True for an operand, as opposed to a reduction, an operator or a VJP, in whose place it may be by mistake.
 template <class X>
-inline constexpr bool is_operand = tensor<X> || lazy<X> || is_tuple<bare<X>> || std::is_arithmetic_v<bare<X>>;
+inline constexpr bool is_operand =
+    tensor<X> || lazy<bare<X>> || is_tuple<bare<X>> || std::is_arithmetic_v<bare<X>>;
 
 /// Returns the values of an argument, one or a flat std::tuple of them (its leaves, as in JAX), as a
 /// std::tuple of lvalue references.
@@ -3371,13 +3401,10 @@ auto if_(Cond const& cond, Then&& then_branch, Else&& else_branch)
 // loop returns new tensors, loop_into writes the caller's.
 
 // ==== xloom/detail/check/loop.hpp ====
-// Requirements of Loop: its termination conditions, and the lengths of its outputs.
+// The options of Loop, and its requirements: its termination conditions, and the lengths of its outputs.
 
 // ==== xloom/detail/check/scan.hpp ====
-// Shape requirements of Scan.
-
-// ==== xloom/detail/core/scan_options.hpp ====
-// The options of scan, scan_into, scan_batched and scan_batched_into.
+// The options of Scan, and its requirements on shapes.
 
 // ==== xloom/detail/core/direction.hpp ====
 // The directions in which scans and recurrent operators traverse the time axis.
@@ -3435,12 +3462,6 @@ struct scan_options {
     directions scan_input_directions{};  ///< reverse: iteration t reads element T-1-t
     directions scan_output_directions{}; ///< reverse: iteration t writes element T-1-t
     std::optional<std::size_t> length{}; ///< the number of iterations; required only without scan inputs
-};
-
-/// Options of Scan-8, which has neither axes nor output directions to choose.
-struct scan_batched_options {
-    directions scan_input_directions{};  ///< empty: forward, for every input
-    std::optional<std::size_t> length{}; ///< the longest sequence T; required only without scan inputs
 };
 
 } // namespace xloom::inline XLOOM_ABI
@@ -3712,72 +3733,8 @@ template <class Shape>
 
 } // namespace xloom::inline XLOOM_ABI::detail
 
-namespace xloom::inline XLOOM_ABI::detail {
-
-/// Returns the largest number of iterations: max_trip_count, 0 if it is negative, the largest integer if it
-/// is absent.
-///
-/// Errors    option_error: a loop that cannot end, with no trip count, no condition and no stop state.
-/// Source    ONNX Loop-25: without M and cond the loop never ends, and the body's cond is ignored.
-constexpr std::int64_t check_loop(std::string_view op, std::optional<std::int64_t> max_trip_count,
-    std::optional<bool> cond, bool can_be_stopped)
-{
-    if (!max_trip_count && !cond && !can_be_stopped)
-        fail<option_error>(op, ": a loop must be able to end, but max_trip_count and cond are both "
-                               "absent and options.stop can never be requested. Give one of them.");
-    if (!max_trip_count)
-        return (std::numeric_limits<std::int64_t>::max)();
-    return *max_trip_count < 0 ? 0 : *max_trip_count;
-}
-
-/// Returns the length of the leading axis, at most the largest integer.
-constexpr std::int64_t room_of(shape const& dims)
-{
-    constexpr std::uint64_t most = (std::numeric_limits<std::int64_t>::max)();
-    return static_cast<std::int64_t>((std::min)(std::uint64_t{dims[0]}, most));
-}
-
-/// Lists the outputs whose leading axis is shorter than `needed` iterations.
-inline fact_list describe_room(std::span<shape const> outputs, std::int64_t needed)
-{
-    fact_list full;
-    for (std::size_t i = 0; i < outputs.size(); ++i)
-        if (room_of(outputs[i]) < needed)
-            full.add("scan_outputs[", i, "] has room for ", outputs[i][0]);
-    return full;
-}
-
-/// Throws shape_error for an iteration whose results do not fit into the outputs.
-[[noreturn]] inline void fail_full(
-    std::string_view op, std::span<shape const> outputs, std::int64_t iteration)
-{
-    fail<shape_error>(op, ": a scan output must have room for every iteration, but ",
-        describe_room(outputs, iteration + 1), " and the loop continues at iteration ", iteration,
-        ". Give it a longer leading axis.");
-}
-
-/// Returns the number of iterations whose results fit into all outputs along axis 0; the largest integer
-/// without outputs.
-///
-/// Errors    shape_error: rank 0; axis 0 shorter than `needed`, the guaranteed number of iterations.
-constexpr std::int64_t check_loop_outputs(
-    std::string_view op, std::span<shape const> outputs, std::int64_t needed)
-{
-    check_time_axes(op, "scan_outputs", outputs, "scan_output_axes", {});
-    std::int64_t room = (std::numeric_limits<std::int64_t>::max)();
-    for (shape const& dims : outputs)
-        room = (std::min)(room, room_of(dims));
-    if (room < needed)
-        fail<shape_error>(op, ": a scan output must have room for every iteration, but ",
-            describe_room(outputs, needed), " and there will be ", needed,
-            ". Give it a longer leading axis.");
-    return room;
-}
-
-} // namespace xloom::inline XLOOM_ABI::detail
-
-// ==== xloom/detail/core/loop_options.hpp ====
-// The options of loop and loop_into, and what a loop returns beside its values.
+// ==== xloom/detail/core/stop_token.hpp ====
+// std::stop_token and std::stop_source, or substitutes where the standard library lacks them.
 
 #if defined(__cpp_lib_jthread) && !defined(XLOOM_NO_STD_STOP_TOKEN)
 
@@ -3852,15 +3809,71 @@ struct loop_options {
     stop_token stop{}; ///< polled before each iteration
 };
 
-/// The status of a loop at its end. `cond` is the last condition, true if it was omitted; `stopped` is true
-/// if options.stop ended the loop.
-struct loop_status {
-    bool cond;
-    std::int64_t trip_count;
-    bool stopped;
-};
-
 } // namespace xloom::inline XLOOM_ABI
+
+namespace xloom::inline XLOOM_ABI::detail {
+
+/// Returns the largest number of iterations: max_trip_count, 0 if it is negative, the largest integer if it
+/// is absent.
+///
+/// Errors    option_error: a loop that cannot end, with no trip count, no condition and no stop state.
+/// Source    ONNX Loop-25: without M and cond the loop never ends, and the body's cond is ignored.
+constexpr std::int64_t check_loop(std::string_view op, std::optional<std::int64_t> max_trip_count,
+    std::optional<bool> cond, bool can_be_stopped)
+{
+    if (!max_trip_count && !cond && !can_be_stopped)
+        fail<option_error>(op, ": a loop must be able to end, but max_trip_count and cond are both "
+                               "absent and options.stop can never be requested. Give one of them.");
+    if (!max_trip_count)
+        return (std::numeric_limits<std::int64_t>::max)();
+    return *max_trip_count < 0 ? 0 : *max_trip_count;
+}
+inline std::int64_t check_loop(std::string_view op, loop_options const& options)
+{
+    return check_loop(op, options.max_trip_count, options.cond, options.stop.stop_possible());
+}
+
+/// Returns the length of the leading axis, at most the largest integer.
+constexpr std::int64_t room_of(shape const& dims) { return saturating_cast<std::int64_t>(dims[0]); }
+
+/// Lists the outputs whose leading axis is shorter than `needed` iterations.
+inline fact_list describe_room(std::span<shape const> outputs, std::int64_t needed)
+{
+    fact_list full;
+    for (std::size_t i = 0; i < outputs.size(); ++i)
+        if (room_of(outputs[i]) < needed)
+            full.add("scan_outputs[", i, "] has room for ", outputs[i][0]);
+    return full;
+}
+
+/// Throws shape_error for an iteration whose results do not fit into the outputs.
+[[noreturn]] inline void fail_full(
+    std::string_view op, std::span<shape const> outputs, std::int64_t iteration)
+{
+    fail<shape_error>(op, ": a scan output must have room for every iteration, but ",
+        describe_room(outputs, iteration + 1), " and the loop continues at iteration ", iteration,
+        ". Give it a longer leading axis.");
+}
+
+/// Returns the number of iterations whose results fit into all outputs along axis 0; the largest integer
+/// without outputs.
+///
+/// Errors    shape_error: rank 0; axis 0 shorter than `needed`, the guaranteed number of iterations.
+constexpr std::int64_t check_loop_outputs(
+    std::string_view op, std::span<shape const> outputs, std::int64_t needed)
+{
+    check_time_axes(op, "scan_outputs", outputs, "scan_output_axes", {});
+    std::int64_t room = (std::numeric_limits<std::int64_t>::max)();
+    for (shape const& dims : outputs)
+        room = (std::min)(room, room_of(dims));
+    if (room < needed)
+        fail<shape_error>(op, ": a scan output must have room for every iteration, but ",
+            describe_room(outputs, needed), " and there will be ", needed,
+            ". Give it a longer leading axis.");
+    return room;
+}
+
+} // namespace xloom::inline XLOOM_ABI::detail
 
 // ==== xloom/detail/scan/growable_outputs.hpp ====
 // Stacked outputs of a loop whose number of iterations is unknown until its end.
@@ -4109,7 +4122,7 @@ namespace xloom::inline XLOOM_ABI::detail {
 class output_capacity {
 public:
     output_capacity(std::int64_t limit, std::int64_t certain)
-        : limit_(saturated_size(limit)), is_certain_(certain == limit)
+        : limit_(saturating_cast<std::size_t>(limit)), is_certain_(certain == limit)
     {}
 
     std::size_t size() const { return size_; }
@@ -4270,32 +4283,6 @@ struct cache_aligned_allocator {
 
 template <class T>
 using aligned_vector = std::vector<T, detail::cache_aligned_allocator<T>>;
-
-} // namespace xloom::inline XLOOM_ABI::detail
-
-// ==== xloom/detail/core/ceil.hpp ====
-// Quotients and square roots of integers, rounded up.
-
-namespace xloom::inline XLOOM_ABI::detail {
-
-/// Returns the smallest integer that is at least value / divisor; also where their sum overflows.
-template <std::unsigned_integral T>
-constexpr T ceil_div(T value, std::type_identity_t<T> divisor) noexcept
-{
-    return static_cast<T>(value / divisor + (value % divisor != 0));
-}
-
-/// Returns the smallest integer whose square is at least `value`.
-constexpr std::size_t ceil_sqrt(std::size_t value) noexcept
-{
-    if (value == 0)
-        return 0;
-    std::size_t root = 0, bit = std::size_t{1} << (std::numeric_limits<std::size_t>::digits / 2 - 1);
-    for (; bit != 0; bit /= 2)
-        if (root + bit <= (value - 1) / (root + bit))
-            root += bit;
-    return root + 1;
-}
 
 } // namespace xloom::inline XLOOM_ABI::detail
 
@@ -6401,7 +6388,7 @@ struct updated {
                 "a state is updated in place, so it must be a variable, but it is a lazy xtensor expression");
         else if constexpr (!every_leaf<is_writable, leaves_t<States>>)
             static_assert(never<updated>, "a state is updated in place, so it must not be const; states come "
-                                          "first behind the body, std::tuple() where there are none");
+                                          "first after the body, std::tuple() where there are none");
         else if constexpr (!outlives_call<States>)
             static_assert(never<updated>, "a state is updated in place, so it must be a variable or a view "
                                           "of one; pass several as std::tie(h, c)");
@@ -6530,7 +6517,7 @@ struct scan_body_in_place {
     {
         if constexpr (!Call::is_valid)
             static_assert(never<Call>, "the body must be callable as body(state&..., element const&..., "
-                                       "output&...); states come first behind the body, std::tuple() where "
+                                       "output&...); states come first after the body, std::tuple() where "
                                        "there are none");
         else if constexpr (writes_by_reference<Call>::holds()) {
             static_assert(std::is_void_v<typename Call::result>,
@@ -6755,7 +6742,7 @@ struct step_replaces {
     }
 };
 
-/// True if the arguments behind the operands, of a call without options, begin with none.
+/// True if the arguments after the operands, of a call without options, begin with none.
 template <class Options, class... Env>
 inline constexpr bool are_without_options = true;
 template <class Options, class First, class... Env>
@@ -6825,6 +6812,14 @@ using fits_loop_into = requirements<flat_arguments<States, Outputs>, updated<Sta
 
 namespace xloom::inline XLOOM_ABI {
 
+/// The status of a loop at its end. `cond` is the last condition, true if it was omitted; `stopped` is true
+/// if options.stop ended the loop.
+struct loop_status {
+    bool cond;
+    std::int64_t trip_count;
+    bool stopped;
+};
+
 namespace detail {
 
 /// The state of a running loop, which decides whether another iteration follows.
@@ -6881,17 +6876,11 @@ private:
     bool stopped_ = false;
 };
 
-/// Checks the options and returns the maximum number of iterations.
-inline std::int64_t limit_of(std::string_view op, loop_options const& options)
-{
-    return check_loop(op, options.max_trip_count, options.cond, options.stop.stop_possible());
-}
-
 template <class Body, class... States, class... Outputs>
 loop_status run_loop_into(std::string_view op, Body& body, std::tuple<States&...> states,
     std::tuple<Outputs&...> outputs, loop_options const& options)
 {
-    loop_control control(limit_of(op, options), options);
+    loop_control control(check_loop(op, options), options);
     detail::check_extents(op, "states", states);
     detail::check_extents(op, "scan_outputs", outputs);
     std::int64_t const room = check_loop_outputs(op, detail::shapes_of(outputs), control.guaranteed_trips());
@@ -6991,7 +6980,7 @@ template <class Step, class Body, class State>
 auto run_loop(std::string_view op, Body& body, State state, loop_options const& options)
 {
     using stack = growable_outputs<decltype(Step::scan_outputs)>;
-    loop_control const begin(limit_of(op, options), options);
+    loop_control const begin(check_loop(op, options), options);
     auto const carried = detail::leaves(state);
     detail::check_extents(op, "init", carried);
     stack outputs(op, begin.limit(), begin.guaranteed_trips());
@@ -7043,7 +7032,7 @@ auto loop(Body&& body, Init&& init, Options&& options = {}, Env&&...)
 {
     using namespace detail;
     using state = owned_t<Init>;
-    if constexpr (satisfied<behind_operands<loop_options, takes<>, Options, Env...>,
+    if constexpr (satisfied<after_operands<loop_options, takes<>, Options, Env...>,
                       fits_loop<Body, state>>()) {
         using step = bare<typename loop_call<Body, state>::result>;
         return detail::run_loop<step>("xloom::loop", body, detail::to_owned(static_cast<Init&&>(init)),
@@ -7087,7 +7076,7 @@ loop_status loop_into(
     Body&& body, States&& states, Outputs&& scan_outputs = {}, Options&& options = {}, Env&&...)
 {
     using namespace detail;
-    if constexpr (satisfied<behind_operands<loop_options, takes<>, Options, Env...>,
+    if constexpr (satisfied<after_operands<loop_options, takes<>, Options, Env...>,
                       fits_loop_into<Body, States, Outputs>>())
         return detail::run_loop_into("xloom::loop_into", body, detail::leaves(states),
             detail::leaves(scan_outputs), detail::options_of<loop_options>(options));
@@ -7101,11 +7090,11 @@ loop_status loop_into(
 // A batch of loops whose sequences are SIMD lanes: one body of one sequence, run for many at once.
 
 // ==== xloom/detail/check/scan_lanes.hpp ====
-// Shape requirements of scans whose sequences are lanes.
+// Options and shape requirements of scans whose sequences are lanes.
 
 // ==== xloom/detail/check/scan_batched.hpp ====
-// Shape requirements of scans over rows: of Scan-8, where axis 0 is the batch and axis 1 of inputs and
-// outputs is time, and of scans over the segments of ragged rows.
+// The options of Scan-8, and shape requirements of scans over rows: of Scan-8, where axis 0 is the batch and
+// axis 1 of inputs and outputs is time, and of scans over the segments of ragged rows.
 
 // ==== xloom/detail/check/operand_shapes.hpp ====
 // The shapes of all operands of a scan over rows or over lanes, whose sizes must agree.
@@ -7184,6 +7173,16 @@ constexpr std::optional<std::size_t> common_size(std::string_view op, operand_sh
 
 } // namespace xloom::inline XLOOM_ABI::detail
 
+namespace xloom::inline XLOOM_ABI {
+
+/// Options of Scan-8, which has neither axes nor output directions to choose.
+struct scan_batched_options {
+    directions scan_input_directions{};  ///< empty: forward, for every input
+    std::optional<std::size_t> length{}; ///< the longest sequence T; required only without scan inputs
+};
+
+} // namespace xloom::inline XLOOM_ABI
+
 namespace xloom::inline XLOOM_ABI::detail {
 
 /// The batch size N and the sequence length T of a batched scan.
@@ -7261,9 +7260,6 @@ inline void check_segment_states(
 }
 
 } // namespace xloom::inline XLOOM_ABI::detail
-
-// ==== xloom/detail/core/scan_lanes_options.hpp ====
-// The options of scan_lanes and scan_lanes_into.
 
 namespace xloom::inline XLOOM_ABI {
 
@@ -7375,18 +7371,6 @@ inline void check_ct_states(std::string_view op, std::span<shape const> cotangen
 }
 
 } // namespace xloom::inline XLOOM_ABI::detail
-
-// ==== xloom/detail/core/loop_lanes_options.hpp ====
-// The options of loop_lanes_into.
-
-namespace xloom::inline XLOOM_ABI {
-
-/// Options of loops whose sequences are lanes.
-struct loop_lanes_options {
-    std::optional<std::int64_t> max_trip_count{}; ///< of each sequence; negative counts as 0
-};
-
-} // namespace xloom::inline XLOOM_ABI
 
 // ==== xloom/detail/scan/lane_functions.hpp ====
 // Elementary functions of lanes and of numbers: the body of a scan computes the same bits with either.
@@ -8404,7 +8388,7 @@ struct exp_parts {
 
     V exp() const { return (V(1) + rest) * scale; }
     // Of floats up to 88 and doubles up to 709, so that the scale is finite.
-    V exp_less_1() const { return multiply_add(scale, rest, scale - V(1)); }
+    V expm1() const { return multiply_add(scale, rest, scale - V(1)); }
     V exp_plus_1() const { return multiply_add(scale, rest, scale + V(1)); }
 
 private:
@@ -8500,8 +8484,8 @@ V tanh_of(V const& x)
 
 namespace xloom::inline XLOOM_ABI::kernel {
 
-/// Returns exp(x). For floats: 0 from -87.7 down, infinity from 88.4 up. For doubles: 0 from -708.8 down,
-/// infinity from 709.4 up.
+/// Returns exp(x) for every x, NaN for NaN. In batches of floats: 0 from -87.7 down, infinity from 88.4 up.
+/// In batches of doubles: 0 from -708.8 down, infinity from 709.5 up.
 template <class V>
 V exp_of(V const& x)
 {
@@ -8514,16 +8498,16 @@ V exp_of(V const& x)
         return detail::within_limits(x, [](auto const& v) { return exp(v); });
 }
 
-/// Returns exp(x) - 1, without cancellation near 0 if the scalar has expm1. For floats: valid for x <= 88,
-/// for doubles for x <= 709.
+/// Returns exp(x) - 1, NaN for NaN, without cancellation near 0 if the scalar has expm1. Requires x <= 88 for
+/// floats, x <= 709 for doubles.
 template <class V>
-V exp_less_1(V const& x)
+V expm1_of(V const& x)
 {
     using std::exp, std::expm1;
     if constexpr (detail::is_float_batch<V>)
-        return detail::exp_parts<V>(max_nan_second(V(-88), x)).exp_less_1();
+        return detail::exp_parts<V>(max_nan_second(V(-88), x)).expm1();
     else if constexpr (detail::is_double_batch<V>)
-        return detail::exp_parts<V>(max_nan_second(V(-709.2), x)).exp_less_1();
+        return detail::exp_parts<V>(max_nan_second(V(-709.2), x)).expm1();
     else if constexpr (requires { expm1(x); })
         return detail::within_limits(x, [](auto const& v) { return expm1(v); });
     else
@@ -8580,7 +8564,7 @@ V sigmoid_times_tanh(V const& x, V const& y)
         using detail::abs;
         V const size = min_nan_second(V(10), abs(y)); // tanh(10) rounds to 1
         detail::exp_parts<V> const e(size + size);
-        return divide(e.exp_less_1(), (V(1) + kernel::exp_of(-x)) * e.exp_plus_1()) | bitofsign(y);
+        return divide(e.expm1(), (V(1) + kernel::exp_of(-x)) * e.exp_plus_1()) | bitofsign(y);
     } else
         return sigmoid{}(x)*tanh{}(y);
 }
@@ -8676,7 +8660,7 @@ struct elu {
     template <class V>
     V operator()(V const& x) const
     {
-        return select(x < V(0), V(alpha) * kernel::exp_less_1(x), x);
+        return select(x < V(0), V(alpha) * kernel::expm1_of(x), x);
     }
 };
 
@@ -8895,7 +8879,7 @@ V times_power_of_two(V const& y, V const& x)
 
 } // namespace detail
 
-/// Returns exp(x), with subnormal results.
+/// Returns exp(x) for every x, NaN for NaN, with subnormal results: 0 and infinity only where std::exp is.
 ///
 /// Why not exp_of: it is 0 or infinite for results near the ends of the range.
 template <class V>
@@ -9705,8 +9689,7 @@ template <element_type Element>
 class small_float {
 public:
     static constexpr detail::float_format format = detail::format_of(Element);
-    static_assert(
-        format.bits() > 0, "xloom: small_float is for float16, bfloat16 and the float8 and float4 types.");
+    static_assert(format.bits() > 0, "small_float is for float16, bfloat16 and the float8 and float4 types");
 
     using bits_type = std::conditional_t<(format.bits() > 8), std::uint16_t, std::uint8_t>;
 
@@ -9908,7 +9891,7 @@ class small_int {
 public:
     static_assert(Element == element_type::int4 || Element == element_type::uint4 ||
                       Element == element_type::int2 || Element == element_type::uint2,
-        "xloom: small_int is for int4, uint4, int2 and uint2.");
+        "small_int is for int4, uint4, int2 and uint2");
     static constexpr int width = Element == element_type::int4 || Element == element_type::uint4 ? 4 : 2;
     static constexpr bool is_signed = Element == element_type::int4 || Element == element_type::int2;
 
@@ -10111,7 +10094,7 @@ constexpr To cast(From value, [[maybe_unused]] cast_options options = {}) noexce
 
 namespace xloom::inline XLOOM_ABI::detail {
 
-/// The number behind the largest one of an integer type.
+/// The number after the largest one of an integer type.
 template <std::integral Int, std::floating_point Float>
 inline constexpr Float range_end =
     Float{2} * static_cast<Float>(std::uintmax_t{1} << (std::numeric_limits<Int>::digits - 1));
@@ -11289,19 +11272,18 @@ public:
         T* const piece = items_ == nullptr ? nullptr : items_ + used_;
         constexpr std::size_t line = elements_per_cache_line<T>,
                               most = (std::numeric_limits<std::size_t>::max)();
-        std::size_t const padded = saturated_sum(count, line - 1);
-        used_ = saturated_sum(used_, padded == most ? most : padded / line * line);
+        std::size_t const padded = saturating_add(count, line - 1);
+        used_ = saturating_add(used_, padded == most ? most : padded / line * line);
         return piece;
     }
     /// Allocates `rows` rows of `columns` items.
-    T* take(std::size_t rows, std::size_t columns) noexcept { return take(saturated_product(rows, columns)); }
+    T* take(std::size_t rows, std::size_t columns) noexcept { return take(saturating_mul(rows, columns)); }
 
     /// Allocates rows of value-initialised items of another type, whose alignment is at most a cache line's.
     template <class Other>
     Other* take_as(std::size_t rows, std::size_t columns) noexcept
     {
-        std::size_t const count = saturated_product(rows, columns),
-                          bytes = saturated_product(count, sizeof(Other));
+        std::size_t const count = saturating_mul(rows, columns), bytes = saturating_mul(count, sizeof(Other));
         Other* const items = reinterpret_cast<Other*>(take(xloom::detail::ceil_div(bytes, sizeof(T))));
         if (!only_counts())
             std::uninitialized_value_construct_n(items, count);
@@ -11928,12 +11910,12 @@ fact_list describe_wrong_lengths(
     return wrong;
 }
 
-/// Checks lengths [N], each in [0, most], where ONNX has `letter` for `most` and `rows` for N.
+/// Checks lengths [N], each in [0, most], where ONNX has `symbol` for `most` and `rows` for N.
 ///
 /// Errors    shape_error: not one length for each row. index_error: a length outside [0, most].
 template <class Lengths>
 constexpr void check_lengths(std::string_view op, std::string_view operand, Lengths const& lengths,
-    std::size_t N, std::string_view letter, std::size_t most, std::string_view rows = "N")
+    std::size_t N, std::string_view symbol, std::size_t most, std::string_view rows = "N")
 {
     if (!lengths.is_given())
         return;
@@ -11944,7 +11926,7 @@ constexpr void check_lengths(std::string_view op, std::string_view operand, Leng
     for (std::size_t n = 0; n < N; ++n)
         are_lengths = are_lengths && is_length(lengths[n], most);
     if (!are_lengths)
-        fail<index_error>(op, ": lengths must be in [0, ", letter, "] = [0, ", most, "], but ",
+        fail<index_error>(op, ": lengths must be in [0, ", symbol, "] = [0, ", most, "], but ",
             describe_wrong_lengths(operand, lengths, N, most), ". Correct it.");
 }
 
@@ -12141,7 +12123,7 @@ public:
         return writers;
     }
 
-    /// Sets the elements behind the end of row b to zeros.
+    /// Sets the elements past the end of row b to zeros.
     void end_row(std::size_t b)
     {
         if (is_open_)
@@ -12224,19 +12206,19 @@ struct referable {
     static consteval bool holds()
     {
         static_assert(Error != ref_error::lazy,
-            "xloom: an operand must be a tensor in memory, but a lazy expression was passed; put its value "
+            "an operand must be a tensor in memory, but a lazy expression was passed; put its value "
             "into a variable first");
         static_assert(Error != ref_error::kind,
-            "xloom: an operand must be a tensor in memory: of xtensor, a std::vector, std::span or "
+            "an operand must be a tensor in memory: of xtensor, a std::vector, std::span or "
             "std::mdspan, of Eigen with <xloom/interop/eigen.hpp>, or of a type with xloom::enable_tensor");
         static_assert(Error != ref_error::item,
-            "xloom: an operand must have the element type of the operator's other tensors; convert it into a "
+            "an operand must have the element type of the operator's other tensors; convert it into a "
             "variable first, by xt::cast<float> for example");
-        static_assert(Error != ref_error::integer, "xloom: lengths must hold integers, of any integer type");
-        static_assert(Error != ref_error::temporary, "xloom: an operand must be a variable or a view of one, "
+        static_assert(Error != ref_error::integer, "lengths must hold integers, of any integer type");
+        static_assert(Error != ref_error::temporary, "an operand must be a variable or a view of one, "
                                                      "but a temporary was passed, which is gone "
                                                      "when it is used");
-        static_assert(Error != ref_error::constant, "xloom: an operand that is written must not be const");
+        static_assert(Error != ref_error::constant, "an operand that is written must not be const");
         return Error == ref_error::none;
     }
 };
@@ -12411,7 +12393,7 @@ struct holds_sequence_lens {
     {
         constexpr bool is_valid = is_sequence_lens<Lens>;
         static_assert(is_valid, "sequence_lens is a tensor of integers of rank 1, or std::nullopt; it comes "
-                                "behind the scan inputs, before outputs and options");
+                                "after the scan inputs, before outputs and options");
         return is_valid;
     }
 };
@@ -12420,7 +12402,7 @@ template <class Leaves>
 class batch_cursors;
 
 /// The rows of a batch of N scans with T elements each, of which every row uses its own number. An output
-/// holds [N, T, element...], with zeros behind the end of a shorter row.
+/// holds [N, T, element...], with zeros past the end of a shorter row.
 class batch_rows {
 public:
     template <class Leaves>
@@ -12479,7 +12461,7 @@ public:
         return elements;
     }
 
-    /// Sets the elements behind the end of row b of a row-major output to zeros.
+    /// Sets the elements past the end of row b of a row-major output to zeros.
     template <class Y>
     void clear_tail(Y& output, std::size_t b) const
     {
@@ -12683,7 +12665,7 @@ using byte_arena = kernel::arena<std::byte>;
 template <class T>
 T* take(byte_arena& memory, std::size_t count)
 {
-    return reinterpret_cast<T*>(memory.take(saturated_product(count, sizeof(T))));
+    return reinterpret_cast<T*>(memory.take(saturating_mul(count, sizeof(T))));
 }
 
 /// Lanes of consecutive steps, `stride` items apart: 0 for a parameter.
@@ -12787,7 +12769,7 @@ struct lane_scan_call<N, Body, std::tuple<S...>, std::tuple<X...>, std::tuple<Y.
                         lanes<typename Y::item, N>&...>> {};
 
 /// The number of vectors of 32-bit items whose steps a processor runs at once: the latency of one is hidden
-/// behind the others, even where not all states are in registers.
+/// by the others, even where not all states are in registers.
 template <class... S>
 constexpr std::size_t vectors_at_once()
 {
@@ -13305,7 +13287,7 @@ struct holds_trip_counts {
                                   outlives_call<Counts>;
         static_assert(is_valid,
             "trip_counts is a variable [N] of std::int64_t, or a view of one, or std::tuple(); "
-            "it comes behind the parameters, before the options");
+            "it comes after the parameters, before the options");
         return is_valid;
     }
 };
@@ -13428,6 +13410,11 @@ struct lane_step_writer<Body, std::tuple<Ss...>, std::tuple<Xs...>> {
 } // namespace xloom::inline XLOOM_ABI::detail
 
 namespace xloom::inline XLOOM_ABI {
+
+/// Options of loops whose sequences are lanes.
+struct loop_lanes_options {
+    std::optional<std::int64_t> max_trip_count{}; ///< of each sequence; negative counts as 0
+};
 
 namespace detail {
 
@@ -13858,7 +13845,7 @@ auto run_rows(std::string_view op, Rows const& rows, Body& caller_body, State st
             std::move(state), std::move(std::get<0>(stacked))};
 }
 
-/// Sets the elements of outputs behind the end of row b to zeros, those that are not row-major through their
+/// Sets the elements of outputs past the end of row b to zeros, those that are not row-major through their
 /// cursors.
 template <class Rows, class... Outputs, class Traversals, class Cursors>
 void clear_tails(Rows const& rows, std::size_t b, std::tuple<Outputs&...> const& outputs,
@@ -14412,7 +14399,7 @@ struct splits_of_rows {
     {
         constexpr bool is_valid = is_row_splits<Splits>;
         static_assert(is_valid,
-            "row_splits and segment_ids must be tensors of integers with one axis, row_splits behind the "
+            "row_splits and segment_ids must be tensors of integers with one axis, row_splits after the "
             "inputs");
         return is_valid;
     }
@@ -14545,7 +14532,7 @@ owned_splits splits_of_ids(std::string_view op, Ids const& segment_ids, std::siz
     auto const at = [&](std::size_t n) { return +items[static_cast<std::ptrdiff_t>(n) * layout.strides[0]]; };
     std::size_t const count = (std::max)(num_segments + 1, num_segments); // the latter, if + 1 overflows
     auto splits = make_tensor<owned_splits>(op, "row_splits", shape{count}, "Pass the number of segments.");
-    std::size_t next = 0; // the first segment whose begin is not known yet
+    std::size_t next = 0; // the first segment whose first row is not known yet
     for (std::size_t n = 0; n < layout.dims[0]; ++n) {
         if (std::cmp_less(at(n), 0) || std::cmp_greater_equal(at(n), num_segments) ||
             (n != 0 && at(n) < at(n - 1)))
@@ -14829,7 +14816,7 @@ value_and_slope<V> differentiate(tanh const&, V const& x)
     if constexpr (detail::is_float_batch<V>) {
         detail::exp_parts<V> const parts(max_nan_second(V(-88), -(size + size)));
         auto const [share, quarter] = detail::logistic_of(parts.exp());
-        return {(-parts.exp_less_1() * share) | bitofsign(x), V(4) * quarter};
+        return {(-parts.expm1() * share) | bitofsign(x), V(4) * quarter};
     } else
         return {detail::tanh_of(x), V(4) * detail::logistic_of(kernel::exp_of(-(size + size))).slope};
 }
@@ -15224,6 +15211,19 @@ concept activates = requires {
     requires std::same_as<std::remove_const_t<range_item_t<X const&>>, range_item_t<Y>>;
 };
 
+/// Requires contiguous ranges of one element type: Xs, and Y, which is written.
+template <class Y, class... Xs>
+struct ranges_of_items {
+    static consteval bool holds()
+    {
+        constexpr bool is_valid = (activates<Xs, Y> && ...);
+        static_assert(is_valid,
+            "x, y and cotangents must be contiguous ranges of one element type, such as std::vector or "
+            "std::span, and what is written must be a variable that is not const");
+        return is_valid;
+    }
+};
+
 } // namespace detail
 
 /// Computes y[i] = function(x[i]); softmax: y = exp(x - max(x)) / sum(exp(x - max(x))) over the whole range.
@@ -15254,10 +15254,7 @@ concept activates = requires {
 template <class X, class Y>
 void activate(activation_function const& function, X const& x, Y&& y)
 {
-    static_assert(detail::activates<X, Y>,
-        "xloom::activate: x and y must be contiguous ranges of one element type, such as std::vector or "
-        "std::span, and y must be a variable that can be written");
-    if constexpr (detail::activates<X, Y>) {
+    if constexpr (detail::satisfied<detail::ranges_of_items<Y, X>>()) {
         std::span const from(x);
         std::span const to(std::forward<Y>(y));
         if (from.size() != to.size())
@@ -15357,10 +15354,7 @@ void activate_vjp_items(
 template <class X, class CtY, class CtX>
 void activate_vjp(activation_function const& function, X const& x, CtY const& ct_y, CtX&& ct_x)
 {
-    static_assert(detail::activates<X, CtX> && detail::activates<CtY, CtX>,
-        "xloom::activate_vjp: x, ct_y and ct_x must be contiguous ranges of one element type, such as "
-        "std::vector or std::span, and ct_x must be a variable that can be written");
-    if constexpr (detail::activates<X, CtX> && detail::activates<CtY, CtX>) {
+    if constexpr (detail::satisfied<detail::ranges_of_items<CtX, X, CtY>>()) {
         std::span const at(x);
         std::span const from(ct_y);
         std::span const to(std::forward<CtX>(ct_x));
@@ -17372,7 +17366,7 @@ attn_lstm_attributes<T> attributes_of(attn_lstm_parameters<T> const& p)
     return {attributes_of(p.lstm), p.attends, p.has_layer};
 }
 
-/// The residuals of a row and a step for S steps of memory: where each part begins, behind the sums of the
+/// The residuals of a row and a step for S steps of memory: where each part begins, after the sums of the
 /// gates and c.
 template <class T>
 struct attention_residuals {
@@ -17750,7 +17744,7 @@ constexpr void check_options(std::string_view op, Options const& options)
 {
     if (options.clip && !(*options.clip > 0))
         fail<option_error>(op, ": clip must be greater than 0, but clip is ", std::to_string(*options.clip),
-            ". Leave it out for no limit.");
+            ". Omit it for no limit.");
     if (std::int64_t const layout = layout_of_options(options); layout != 0 && layout != 1)
         fail<option_error>(op, ": layout must be 0 or 1, but layout is ", layout,
             ". Choose 1 where the batch axis comes first.");
@@ -17962,7 +17956,7 @@ constexpr std::size_t check_memory(std::string_view op, recurrent_widths const& 
                     : has_lengths       ? "memory_seq_lens"
                     : initial_attention ? "initial_attention"
                                         : "initial_alignment",
-                    " is given. Give them, or leave it out.");
+                    " is given. Give them, or omit it.");
         return 0;
     }
     check_given(op, "M", M, 3);
@@ -18287,10 +18281,10 @@ private:
 
 namespace detail {
 
-/// Requires that a call's arguments behind its operands are Options or none, then at most a policy and a
+/// Requires that a call's arguments after its operands are Options or none, then at most a policy and a
 /// workspace of the type W.
 template <class Options, class W, class First, class... Env>
-using options_policy_and_workspace = behind_operands<Options, takes<a_policy, a_workspace<W>>, First, Env...>;
+using options_policy_and_workspace = after_operands<Options, takes<a_policy, a_workspace<W>>, First, Env...>;
 
 /// Returns the workspace of an environment, or a new one if there is none.
 template <class W, class... Env>
@@ -18414,12 +18408,12 @@ struct batch_operands {
     xloom::direction direction;
     step_rows<Item const> X;
     step_rows<Item> Y;
-    lengths_ref const* lengths; ///< null or not given: all are T
+    lengths_ref const& lengths; ///< not given: all are T
     bool pads_Y = true;         ///< Y is 0 from the end of a row on; false: nothing reads it there
 
     std::size_t length(std::size_t n) const
     {
-        return lengths != nullptr && lengths->is_given() ? static_cast<std::size_t>((*lengths)[n]) : sizes.T;
+        return lengths.is_given() ? static_cast<std::size_t>(lengths[n]) : sizes.T;
     }
 
     /// Returns the time step at which direction d of a row begins, and true if time runs backwards from
@@ -18431,7 +18425,7 @@ struct batch_operands {
         return {backwards && length != 0 ? length - 1 : 0, backwards};
     }
 
-    /// Sets Y to 0 behind the last step of a row.
+    /// Sets Y to 0 after the last step of a row.
     void pad(std::size_t d, std::size_t n, std::size_t length) const
     {
         if (pads_Y)
@@ -18455,7 +18449,7 @@ struct batch_operands {
 /// std::size_t.
 inline std::size_t products_of(batch_sizes const& batch, std::size_t products_of_step) noexcept
 {
-    return saturated_product(saturated_product(batch.T, batch.N), products_of_step);
+    return saturating_mul(saturating_mul(batch.T, batch.N), products_of_step);
 }
 
 /// Returns the number of groups into which the rows of each direction are partitioned.
@@ -18463,7 +18457,7 @@ template <class Policy>
 std::size_t row_groups(Policy const& policy, recurrent_widths const& widths, batch_sizes const& batch,
     std::size_t products_of_step)
 {
-    std::size_t const products = detail::products_of(batch, saturated_product(widths.D, products_of_step)),
+    std::size_t const products = detail::products_of(batch, saturating_mul(widths.D, products_of_step)),
                       parts = detail::parts_for(policy, products, tuning::products_per_thread);
     return std::clamp<std::size_t>(ceil_div(parts, widths.D), 1, std::max<std::size_t>(batch.N, 1));
 }
@@ -20097,7 +20091,7 @@ struct recurrent_items {
     {
         constexpr bool is_valid = !std::is_integral_v<Item>;
         static_assert(is_valid,
-            "xloom: a recurrent operator computes with floating-point numbers or user-defined scalars, not "
+            "a recurrent operator computes with floating-point numbers or user-defined scalars, not "
             "with integers; convert its operands into variables first, by xt::cast<float> for example");
         return is_valid;
     }
@@ -20130,14 +20124,14 @@ checked_weights check_cell(std::string_view op, Constants const& in, Options con
     recurrent_widths const sizes = check_weights(
         op, options, shape_if_given(in.W), shape_if_given(in.R), attention, shape_if_given(projection));
     std::size_t const C = attention.C, D = sizes.D, I = sizes.I, H = sizes.H, K = sizes.K;
-    auto const& [W_letters, R_letters, B_letters] = Family::letters;
+    auto const& [symbolic_W, symbolic_R, symbolic_B] = Family::symbolic_shapes;
     check_shapes(op,
         std::array{
             shape_requirement{
-                "W", C == 0 ? W_letters : "[D, 4H, I + C]", {D, gates * H, I + C}, in.W.shape()},
+                "W", C == 0 ? symbolic_W : "[D, 4H, I + C]", {D, gates * H, I + C}, in.W.shape()},
             shape_requirement{
-                "R", sizes.projects ? "[D, 4H, K]" : R_letters, {D, gates * H, K}, in.R.shape()},
-            shape_requirement{"B", B_letters, {D, 2 * gates * H}, shape_if_given(in.B)},
+                "R", sizes.projects ? "[D, 4H, K]" : symbolic_R, {D, gates * H, K}, in.R.shape()},
+            shape_requirement{"B", symbolic_B, {D, 2 * gates * H}, shape_if_given(in.B)},
             shape_requirement{"P", "[D, 3H]", {D, 3 * H}, shape_if_given(P)},
             shape_requirement{"projection", "[D, K, H]", {D, K, H}, shape_if_given(projection)},
         },
@@ -20497,7 +20491,7 @@ struct lstm_family : cell_family<lstm_family, lstm_options, kernel::lstm_rows, k
     static constexpr std::string_view cell_name = "xloom::lstm_cell";
     static constexpr std::array<std::string_view, 3> default_activations{"Sigmoid", "Tanh", "Tanh"};
     /// The shapes of W, R and B in errors.
-    static constexpr std::array<std::string_view, 3> letters{"[D, 4H, I]", "[D, 4H, H]", "[D, 8H]"};
+    static constexpr std::array<std::string_view, 3> symbolic_shapes{"[D, 4H, I]", "[D, 4H, H]", "[D, 8H]"};
     static constexpr std::array<std::size_t, 4> gates{0, 1, 2, 3}; ///< i, o, f, g
     static constexpr bool has_c = true;
 
@@ -21185,6 +21179,16 @@ struct single_state_result {
     xt::xtensor<Item, 3> Y_h;
 };
 
+/// Returns the operands along time of a call of these weights, which refer to start.sequence_lens.
+template <class Item, class Weights, class Start, class Outputs>
+batch_operands<Item> operands_of(Weights const& weights, batch_sizes const& batch,
+    tensor_ref<Item const> const& X, Start const& start, Outputs const& outputs)
+{
+    std::int64_t const layout = weights.layout();
+    return {
+        batch, weights.sizes(), weights.direction(), {X, layout}, {outputs.Y, layout}, start.sequence_lens};
+}
+
 template <class Item, class Weights, class Policy>
 recurrent_runner<Item> make_runner(Weights const& weights, batch_operands<Item> const& operands,
     recurrent_workspace<Item>& workspace, Policy const& policy)
@@ -21364,10 +21368,8 @@ void run_call(tensor_ref<Item const> const& X, recurrent_weights<Family, Item> c
     typename Family::template outputs<Item> const& outputs, Env&... env)
 {
     auto&& workspace = detail::workspace_or_new<recurrent_workspace<Item>>(env...);
-    batch_operands<Item> const operands{batch, weights.sizes(), weights.direction(), {X, weights.layout()},
-        {outputs.Y, weights.layout()}, &start.sequence_lens};
-    run_batch<Item>(weights, recurrent_states<Family, Item>(weights, start, outputs), operands, workspace,
-        detail::policy_of(env...));
+    run_batch<Item>(weights, recurrent_states<Family, Item>(weights, start, outputs),
+        detail::operands_of(weights, batch, X, start, outputs), workspace, detail::policy_of(env...));
 }
 
 /// Checks and runs an operator, and returns its outputs. The environment is as that of run_call.
@@ -21437,10 +21439,10 @@ recurrent_workspace<Item>::recurrent_workspace(
     detail::recurrent_weights<Family, Item> const& weights, batch_sizes const& batch, Policy const& policy)
 {
     detail::check_batch_sizes("xloom::recurrent_workspace", weights.sizes(), batch);
-    detail::make_runner(weights,
-        detail::batch_operands<Item>{batch, weights.sizes(), weights.direction(), {}, {}, nullptr}, *this,
-        policy)
-        .reserve_all(detail::recurrent_states<Family, Item>(weights, {}, {}));
+    typename Family::template start<Item> const start{};
+    typename Family::template outputs<Item> const outputs{};
+    detail::make_runner(weights, detail::operands_of<Item>(weights, batch, {}, start, outputs), *this, policy)
+        .reserve_all(detail::recurrent_states<Family, Item>(weights, start, outputs));
 }
 
 } // namespace xloom::inline XLOOM_ABI
@@ -21570,8 +21572,7 @@ void with_attn_lstm_runner(tensor_ref<Item const> const& X,
     attn_lstm_start<Item> const& start, attn_lstm_outputs<Item> const& outputs, Score const& score,
     attention_workspace<Item>& workspace, Policy const& policy, Use const& use)
 {
-    batch_operands<Item> const operands{
-        sizes, weights.sizes(), weights.direction(), {X, 0}, {outputs.Y, 0}, &start.sequence_lens};
+    batch_operands<Item> const operands = operands_of(weights, sizes, X, start, outputs);
     auto& attending = attending_of(workspace);
     attending.resize((std::max)(attending.size(), weights.sizes().D * sizes.N));
     using argument = score_argument<compute_t<Item>, Score>;
@@ -22071,7 +22072,7 @@ public:
             memory_lengths_.push_back(memory.length(n));
         std::size_t const rows = weights.sizes().D * batch.N;
         are_exponentials_.assign(rows, 0);
-        grow(keys_, saturated_product(rows, saturated_product(S(), key_size_)));
+        grow(keys_, saturating_mul(rows, saturating_mul(S(), key_size_)));
     }
     /// Keeps the keys of row n.
     void keep_keys(std::size_t d, std::size_t n, kernel::key_rows<T> const& from) noexcept
@@ -22722,7 +22723,7 @@ public:
         if (!p.attends)
             return;
         std::size_t const N = o.batch.N, rows = N * o.S;
-        values_ = memory.take(N, saturated_product(o.E, kernel::whole_batches<T>(o.S)));
+        values_ = memory.take(N, saturating_mul(o.E, kernel::whole_batches<T>(o.S)));
         ct_V_ = memory.take(N + 1, key_stride());
         if (o.ct_M.is_given())
             ct_memory_ = memory.take(rows, value_stride());
@@ -22795,7 +22796,7 @@ private:
     std::size_t value_stride() const { return kernel::whole_batches<T>(o_.E); }
     std::size_t scratch_size() const
     {
-        return saturated_product(tuning::rows_per_gradient,
+        return saturating_mul(tuning::rows_per_gradient,
             key_stride() + value_stride() + kernel::pack_items<T>(1, value_stride()));
     }
     T* values(std::size_t n) const { return values_ + n * kernel::panel_items<T>(o_.E, o_.S); }
@@ -23515,7 +23516,7 @@ XLOOM_NOINLINE void activate_sums(T* sums, std::size_t count) noexcept
     map(sums, sums, count, silu{});
 }
 
-/// A tile: lines of numbers, in which the step after a number is `step` numbers behind it. With step lanes
+/// A tile: lines of numbers, in which the step after a number is `step` numbers after it. With step lanes
 /// each channel has a line, else there is a single one, in which a step has a number for each channel.
 template <class T>
 class conv_tile {
@@ -23584,7 +23585,7 @@ public:
                 activate_sums<Item>(sums.at(t, 0), channels_);
     }
 
-    /// Makes the taps - 1 steps behind the first `count` those of the padding.
+    /// Makes the taps - 1 steps after the first `count` those of the padding.
     void advance(std::size_t count) const
     {
         for (std::size_t c = 0; c < lines_; ++c) {
@@ -23904,29 +23905,72 @@ constexpr conv_sizes check_causal_conv(std::string_view op, conv_shapes const& o
 } // namespace xloom::inline XLOOM_ABI::detail
 
 // ==== xloom/detail/recurrent/units.hpp ====
-// Units of work that do not depend on each other, such as heads or blocks of channels, divided among threads.
+// Runs of independent units of work, such as heads or blocks of channels, on the threads of a policy.
 
 namespace xloom::inline XLOOM_ABI::detail {
 
-/// Returns the number of threads' parts of `units`, which process `elements` elements together; at least 1.
-inline std::size_t parts_of_units(policy_ref const& policy, std::size_t units, std::size_t elements)
-{
-    return (std::min)(detail::parts_for(policy, elements), std::max<std::size_t>(units, 1));
-}
+/// The units of a call, which process `elements` elements together.
+struct unit_sizes {
+    std::size_t units, elements;
+    std::size_t scratch;    ///< count of numbers that one unit computes in
+    std::size_t shared = 0; ///< count of numbers that all units share
+};
 
-/// Calls f(unit, memory) for each unit, while subnormal numbers are zeros. `memory` is an arena of `size`
-/// numbers, of which `numbers` has those of each part.
-template <class T, class F>
-void for_each_unit(
-    policy_ref const& policy, std::size_t parts, std::size_t units, T* numbers, std::size_t size, F const& f)
+/// A run of units, divided into at least one part for the threads of a policy, and its memory.
+template <class Item>
+class unit_run {
+    using T = compute_t<Item>;
+
+public:
+    /// Errors    shape_error: as check_fits_in_memory; std::bad_alloc.
+    unit_run(unit_sizes const& sizes, recurrent_workspace<Item>& workspace, policy_ref const& policy)
+        : units_(sizes.units),
+          parts_((std::min)(parts_for(policy, sizes.elements), std::max<std::size_t>(units_, 1))),
+          scratch_items_(sizes.scratch),
+          policy_(policy)
+    {
+        kernel::arena<T> size;
+        size.take(sizes.shared);
+        size.take(parts_, sizes.scratch);
+        kernel::arena<T> memory(numbers_of(workspace, size.used()));
+        shared_ = memory.take(sizes.shared);
+        scratch_ = memory.take(parts_, sizes.scratch);
+    }
+
+    /// Returns the memory that all units share.
+    T* shared() const noexcept { return shared_; }
+
+    /// Calls f(unit, memory) for each unit, while subnormal numbers are zeros. `memory` is an arena of
+    /// `scratch` numbers.
+    template <class F>
+    void for_each(F const& f) const
+    {
+        flush_subnormals const flushing;
+        policy_.for_each(parts_, [&](std::size_t part) {
+            for (auto [unit, end] = range_of_part(part, parts_, units_); unit < end; ++unit) {
+                kernel::arena<T> memory(scratch_ + part * scratch_items_);
+                f(unit, memory);
+            }
+        });
+    }
+
+private:
+    std::size_t units_, parts_, scratch_items_;
+    policy_ref const& policy_;
+    T *shared_ = nullptr, *scratch_ = nullptr;
+};
+
+/// Calls Functions::run(operands..., workspace, policy) of the current vector level, with the workspace and
+/// the policy of an environment. The environment is valid; options in it are passed over.
+template <class Functions, class Item, class... Operands, class... Env>
+void run_at_level(std::tuple<Operands const&...> const& operands, Env&... env)
 {
-    flush_subnormals const flushing;
-    policy.for_each(parts, [&](std::size_t part) {
-        for (auto [unit, end] = range_of_part(part, parts, units); unit < end; ++unit) {
-            kernel::arena<T> memory(numbers + part * size);
-            f(unit, memory);
-        }
-    });
+    auto&& workspace = detail::workspace_or_new<recurrent_workspace<Item>>(env...);
+    std::apply(
+        [&](auto const&... each) {
+            vector_level().functions<Functions>().run(each..., workspace, policy_ref(policy_of(env...)));
+        },
+        operands);
 }
 
 } // namespace xloom::inline XLOOM_ABI::detail
@@ -23935,6 +23979,8 @@ namespace xloom::inline XLOOM_ABI {
 
 template <class Item>
 struct causal_conv_inputs;
+template <class Item>
+struct causal_conv_outputs;
 
 namespace detail {
 
@@ -23991,11 +24037,8 @@ struct conv_call {
             steps_of_sequence(in.past_state, b)};
     }
 
-    /// Returns the number of threads' parts of `units`, which do all work together.
-    std::size_t parts(std::size_t units, policy_ref const& policy) const
-    {
-        return detail::parts_of_units(policy, units, saturated_product(sizes.B * sizes.C, sizes.L));
-    }
+    /// Returns the number of elements of input.
+    std::size_t elements() const { return saturating_mul(sizes.B * sizes.C, sizes.L); }
 };
 
 /// The function that runs a causal convolution. Each output is omitted if its reference is.
@@ -24003,8 +24046,8 @@ template <class Item>
 struct conv_functions {
     using item = Item;
 
-    void (*run)(conv_call<Item> const&, tensor_ref<Item> const& output, tensor_ref<Item> const& present_state,
-        recurrent_workspace<Item>&, policy_ref const&);
+    void (*run)(conv_call<Item> const&, causal_conv_outputs<Item> const&, recurrent_workspace<Item>&,
+        policy_ref const&);
 
     static constexpr conv_functions compiled() noexcept { return {&convolve}; }
 
@@ -24020,44 +24063,29 @@ private:
         return {has_steps_in_lanes, (std::max)(L, std::size_t{1}), (std::max)(C, std::size_t{1})};
     }
 
-    static void convolve(conv_call<Item> const& call, tensor_ref<Item> const& output,
-        tensor_ref<Item> const& present_state, recurrent_workspace<Item>& workspace, policy_ref const& policy)
+    static void convolve(conv_call<Item> const& call, causal_conv_outputs<Item> const& to,
+        recurrent_workspace<Item>& workspace, policy_ref const& policy)
     {
         conv_sizes const& sizes = call.sizes;
         kernel::conv_tiling const tiling = tiling_of(call);
-        std::size_t const width = tiling.channels(), blocks = ceil_div(sizes.C, width),
-                          units = sizes.B * blocks;
-        std::size_t const parts = call.parts(units, policy);
+        std::size_t const width = tiling.channels(), blocks = ceil_div(sizes.C, width);
         kernel::arena<T> size;
         kernel::conv_tile<T>(tiling, width, sizes.k, size);
-        T* const numbers = numbers_of(workspace, saturated_product(parts, size.used()));
-        for_each_unit(
-            policy, parts, units, numbers, size.used(), [&](std::size_t unit, kernel::arena<T>& memory) {
-                std::size_t const b = unit / blocks, first = unit % blocks * width,
-                                  count = (std::min)(width, sizes.C - first);
-                kernel::causal_conv(kernel::conv_tile<T>(tiling, count, sizes.k, memory), call.sequence(b),
-                    {steps_of_sequence(output, b), steps_of_sequence(present_state, b)}, first, count);
-            });
+        unit_run<Item> const units({sizes.B * blocks, call.elements(), size.used()}, workspace, policy);
+        units.for_each([&](std::size_t unit, kernel::arena<T>& memory) {
+            std::size_t const b = unit / blocks, first = unit % blocks * width,
+                              count = (std::min)(width, sizes.C - first);
+            kernel::causal_conv(kernel::conv_tile<T>(tiling, count, sizes.k, memory), call.sequence(b),
+                {steps_of_sequence(to.output, b), steps_of_sequence(to.present_state, b)}, first, count);
+        });
     }
 };
-
-/// Runs a causal convolution. The environment is valid; options in it are passed over.
-template <class Item, class... Env>
-void run_causal_conv(conv_call<Item> const& call, tensor_ref<Item> const& output,
-    tensor_ref<Item> const& present_state, Env&... env)
-{
-    auto&& workspace = detail::workspace_or_new<recurrent_workspace<Item>>(env...);
-    vector_level().functions<conv_functions<Item>>().run(
-        call, output, present_state, workspace, policy_ref(policy_of(env...)));
-}
 
 } // namespace detail
 } // namespace xloom::inline XLOOM_ABI
 
 namespace xloom::inline XLOOM_ABI {
 
-template <class Item>
-struct causal_conv_outputs;
 template <class Item>
 struct causal_conv_gradients;
 
@@ -24082,23 +24110,20 @@ private:
     {
         conv_sizes const& sizes = call.sizes;
         std::size_t const width = backward::channels, blocks = ceil_div(sizes.C, width);
-        std::size_t const parts = call.parts(blocks, policy);
         kernel::arena<T> size;
         backward(sizes.L, sizes.k, width, size);
-        T* const numbers = numbers_of(workspace, saturated_product(parts, size.used()));
-        for_each_unit(
-            policy, parts, blocks, numbers, size.used(), [&](std::size_t block, kernel::arena<T>& memory) {
-                std::size_t const first = block * width;
-                backward block_of(sizes.L, sizes.k, (std::min)(width, sizes.C - first), memory);
-                block_of.begin(
-                    taps_of(call.weight).from_column(first), vector_row(call.in.bias).from_column(first));
-                for (std::size_t b = 0; b < sizes.B; ++b)
-                    block_of.add(call.sequence(b), first,
-                        {steps_of_sequence(from.output, b), steps_of_sequence(from.present_state, b),
-                            steps_of_sequence(to.input, b), steps_of_sequence(to.past_state, b)});
-                block_of.finish(
-                    taps_of(to.weight).from_column(first), vector_row(to.bias).from_column(first));
-            });
+        unit_run<Item> const units({blocks, call.elements(), size.used()}, workspace, policy);
+        units.for_each([&](std::size_t block, kernel::arena<T>& memory) {
+            std::size_t const first = block * width;
+            backward block_of(sizes.L, sizes.k, (std::min)(width, sizes.C - first), memory);
+            block_of.begin(
+                taps_of(call.weight).from_column(first), vector_row(call.in.bias).from_column(first));
+            for (std::size_t b = 0; b < sizes.B; ++b)
+                block_of.add(call.sequence(b), first,
+                    {steps_of_sequence(from.output, b), steps_of_sequence(from.present_state, b),
+                        steps_of_sequence(to.input, b), steps_of_sequence(to.past_state, b)});
+            block_of.finish(taps_of(to.weight).from_column(first), vector_row(to.bias).from_column(first));
+        });
     }
 };
 
@@ -24193,7 +24218,7 @@ void check_conv_outputs(std::string_view op, tensor_ref<Item const> const& input
 /// Options   activation (none).
 /// Policy    serial, or one with threads (thread_policy, tbb_policy): results are bitwise equal to those of
 ///           serial.
-/// Workspace a recurrent_workspace of input's element type, before or behind the policy, for further calls.
+/// Workspace a recurrent_workspace of input's element type, before or after the policy, for further calls.
 /// Special   NaN and infinity follow IEEE 754; SiLU of -infinity is NaN, as in ONNX's expression.
 /// Errors    before anything is written: shape_error, option_error, overlap_error, std::bad_alloc. output may
 ///           be the tensor input, present_state the tensor past_state.
@@ -24228,8 +24253,8 @@ void causal_conv_into(Input const& input, std::type_identity_t<tensor_ref<Item c
         detail::conv_sizes const sizes = detail::check_conv_inputs(op, input_ref, weight, inputs);
         bool const silu = detail::has_silu(op, detail::options_of<causal_conv_options>(options));
         detail::check_conv_outputs(op, input_ref, weight, inputs, sizes, outputs);
-        detail::run_causal_conv<Item>(
-            {input_ref, weight, inputs, sizes, silu}, outputs.output, outputs.present_state, options, env...);
+        detail::conv_call<Item> const call{input_ref, weight, inputs, sizes, silu};
+        detail::run_at_level<detail::conv_functions<Item>, Item>(std::tie(call, outputs), options, env...);
     }
 }
 
@@ -24258,11 +24283,11 @@ auto causal_conv(Input const& input, std::type_identity_t<tensor_ref<Item const>
         tensor_ref<Item const> const input_ref = input;
         detail::conv_sizes const sizes = detail::check_conv_inputs(op, input_ref, weight, inputs);
         bool const silu = detail::has_silu(op, detail::options_of<causal_conv_options>(options));
+        detail::conv_call<Item> const call{input_ref, weight, inputs, sizes, silu};
         result = {enable_tensor<tensor_type>::make(sizes.channels()),
             enable_tensor<tensor_type>::make(sizes.state())};
-        tensor_ref<Item> const output = result.output, present_state = result.present_state;
-        detail::run_causal_conv<Item>(
-            {input_ref, weight, inputs, sizes, silu}, output, present_state, options, env...);
+        causal_conv_outputs<Item> const outputs{result.output, result.present_state};
+        detail::run_at_level<detail::conv_functions<Item>, Item>(std::tie(call, outputs), options, env...);
     }
     return result;
 }
@@ -24329,7 +24354,7 @@ void check_conv_vjp(std::string_view op, conv_call<Item> const& call,
 /// Options   those of the forward pass.
 /// Policy    serial, or one with threads, among which channels are divided: results are bitwise equal to
 ///           those of serial.
-/// Workspace a recurrent_workspace of input's element type, before or behind the policy.
+/// Workspace a recurrent_workspace of input's element type, before or after the policy.
 /// Errors    before anything is written: shape_error, option_error, overlap_error, std::bad_alloc.
 /// Special   Gradients are added to, so that those of several calls add up: set them to zero before the
 ///           first.
@@ -24362,9 +24387,8 @@ void causal_conv_vjp_into(Input const& input, std::type_identity_t<tensor_ref<It
         bool const silu = detail::has_silu(op, detail::options_of<causal_conv_options>(options));
         detail::conv_call<Item> const call{input_ref, weight, inputs, sizes, silu};
         detail::check_conv_vjp(op, call, cotangents, gradients);
-        auto&& workspace = detail::workspace_or_new<recurrent_workspace<Item>>(options, env...);
-        detail::vector_level().functions<detail::conv_vjp_functions<Item>>().run(
-            call, cotangents, gradients, workspace, detail::policy_ref(detail::policy_of(options, env...)));
+        detail::run_at_level<detail::conv_vjp_functions<Item>, Item>(
+            std::tie(call, cotangents, gradients), options, env...);
     }
 }
 
@@ -24819,8 +24843,8 @@ constexpr std::size_t binomial_advance(std::size_t length, std::size_t states) n
         return 1;
     std::size_t const repeats = repeats_for(length, states);
     // The first part is reversed last, with all states and one repeat less.
-    std::size_t const behind = reversible_iterations(states - 1, repeats);
-    std::size_t const least = length > behind ? length - behind : 1;
+    std::size_t const after = reversible_iterations(states - 1, repeats);
+    std::size_t const least = length > after ? length - after : 1;
     std::size_t const most = reversible_iterations(states, repeats - 1);
     std::size_t const reserved = reversible_iterations(states - 1, repeats - 1);
     std::size_t const wanted = length > reserved ? (std::min)(most, length - reserved) : 1;
@@ -25017,14 +25041,14 @@ template <class T>
     requires std::is_same_v<std::remove_cvref_t<T>, checkpoint>
 inline constexpr bool is_of_kind<a_checkpoint, T> = true;
 
-/// Requires at most a checkpoint behind the options.
+/// Requires at most a checkpoint after the options.
 template <class... Env>
 struct environment<takes<a_checkpoint>, Env...> {
     static consteval bool holds()
     {
         constexpr bool is_valid = sizeof...(Env) <= 1 && (is_of_kind<a_checkpoint, Env> && ...);
         static_assert(
-            is_valid, "behind the operands and params come the options, then at most one xloom::checkpoint");
+            is_valid, "after the operands and params come the options, then at most one xloom::checkpoint");
         return is_valid;
     }
 };
@@ -25072,7 +25096,7 @@ struct cotangents_and_gradients {
     static consteval bool holds()
     {
         constexpr bool is_valid = is_cotangents<bare<Cotangents>> && is_gradients<bare<Gradients>>;
-        static_assert(is_valid, "behind the residuals come the cotangents of the results, as in "
+        static_assert(is_valid, "after the residuals come the cotangents of the results, as in "
                                 "xloom::cotangents().states(ct_h).outputs(ct_y), and the gradients, as in "
                                 "xloom::gradients().init(ct_h).scan_inputs(ct_x).params(ct_w)");
         return is_valid;
@@ -25696,7 +25720,7 @@ namespace xloom::inline XLOOM_ABI::detail {
 
 /// The form of indices.
 enum class index_form : unsigned char {
-    tuples, ///< of ScatterND and GatherND: along the last axis, behind batch axes, which data shares
+    tuples, ///< of ScatterND and GatherND: along the last axis, after batch axes, which data shares
     items,  ///< of ScatterElements and GatherElements: one for each item; the other axes keep their positions
     slices  ///< of NumPy's take and ufunc.at: one for each slice, along one axis
 };
@@ -26373,14 +26397,10 @@ template <class Reduce, class T>
 concept reduces_items =
     requires(Reduce& reduce, T old, T const& update) { static_cast<T>(reduce(std::move(old), update)); };
 
-/// An operand in the place of data; what stands before it is a reduction.
-template <class Data>
-concept data_operand = tensor<Data> || lazy<bare<Data>>;
-
 /// True if the first argument of a scatter's call is data, not a reduction. Place is the type of the argument
 /// that is in the place of the options then.
 template <class First, class Place, class Options>
-concept begins_with_data = data_operand<First> || !beside_options<Place, Options>;
+concept begins_with_data = is_operand<First> || !beside_options<Place, Options>;
 
 /// Requires a reduction of Data's items.
 template <class Reduce, class Data>
@@ -26388,7 +26408,7 @@ struct reduction_of {
     static consteval bool holds()
     {
         constexpr bool is_valid =
-            is_runtime<Reduce> || (!data_operand<Reduce> && reduces_items<Reduce, item_t<Data>>);
+            is_runtime<Reduce> || (!is_operand<Reduce> && reduces_items<Reduce, item_t<Data>>);
         static_assert(is_valid,
             "the reduction must be callable as reduce(old item, update item) -> new item for data's "
             "elements; strings can be joined only (reduce_add), complex numbers have no order");
@@ -26514,15 +26534,15 @@ inline strided_layout row_major_layout(shape const& dims) { return {dims, row_ma
 ///
 /// Errors    shape_error: their size overflows.
 template <class T>
-xt::xtensor<T, 1> make_items(std::size_t count)
+item_buffer<T> make_items(std::size_t count)
 {
     check_fits_in_memory<T>(count);
-    return xt::xtensor<T, 1>::from_shape({count});
+    return item_buffer<T>(count);
 }
 
 /// Returns a contiguous row-major copy of a strided array's items.
 template <class T>
-xt::xtensor<T, 1> pack_items(T const* items, strided_layout const& layout)
+item_buffer<T> pack_items(T const* items, strided_layout const& layout)
 {
     auto packed = make_items<T>(element_count(layout.dims));
     kernel::strided_copy(layout.dims, layout.strides, row_major_strides(layout.dims))(items, packed.data());
@@ -26531,7 +26551,7 @@ xt::xtensor<T, 1> pack_items(T const* items, strided_layout const& layout)
 
 /// Copies contiguous row-major items to a strided array.
 template <class T>
-void unpack_items(xt::xtensor<T, 1> const& packed, T* items, strided_layout const& layout)
+void unpack_items(item_buffer<T> const& packed, T* items, strided_layout const& layout)
 {
     kernel::strided_copy(layout.dims, row_major_strides(layout.dims), layout.strides)(packed.data(), items);
 }
@@ -26561,7 +26581,7 @@ public:
 
 private:
     T const* data_;
-    std::optional<xt::xtensor<T, 1>> copy_{};
+    std::optional<item_buffer<T>> copy_{};
 };
 
 /// An output's items in row-major order: its own memory or, if its layout is not row-major, a buffer, which
@@ -26590,7 +26610,7 @@ public:
 private:
     T* items_;
     strided_layout layout_;
-    std::optional<xt::xtensor<T, 1>> buffer_{};
+    std::optional<item_buffer<T>> buffer_{};
 };
 
 } // namespace xloom::inline XLOOM_ABI::detail
@@ -27404,7 +27424,7 @@ slice_index(indexed_names const&, shape const&, Indices const&, indexed_shape co
 namespace xloom::inline XLOOM_ABI::kernel {
 
 /// A map from the number of an element, in row-major order, to its offset. Axes of length 1 are dropped, and
-/// adjacent axes that have a common stride are merged: without an axis behind the first, it is one product.
+/// adjacent axes that have a common stride are merged: without an axis after the first, it is one product.
 class offset_map {
 public:
     constexpr explicit offset_map(xloom::detail::strided_layout const& layout) : axes_(merge_axes(layout)) {}
@@ -27956,7 +27976,7 @@ bool scatter_nd(offset_reader const& read, std::size_t from, std::size_t to, T* 
 
 namespace xloom::inline XLOOM_ABI::detail {
 
-/// Returns the begin of a part, advanced so that no run of equal offsets is split. Requires sorted tuples,
+/// Returns the start of a part, advanced so that no run of equal offsets is split. Requires sorted tuples,
 /// and what offset_reader::read_checked requires.
 inline std::size_t begin_of_run(kernel::offset_reader const& read, std::size_t begin)
 {
@@ -28346,11 +28366,8 @@ void run_forward_into(std::string_view op, tensor_ref<Item const> const& X,
         auto const inputs = named_inputs<Family, Item>(X, start);
         call_sizes const sizes = check_call<Family, Item>(op, X, weights, start, inputs);
         check_call_outputs<Family, Item>(op, sizes, inputs, outputs);
-        batch_sizes const& batch = sizes.batch;
-        std::int64_t const layout = weights.layout();
-        batch_operands<Item> const operands{batch, weights.sizes(), weights.direction(), {X, layout},
-            {outputs.Y, layout}, &start.sequence_lens};
-        residuals.start(weights, batch, [&](std::size_t n) { return operands.length(n); });
+        batch_operands<Item> const operands = operands_of(weights, sizes.batch, X, start, outputs);
+        residuals.start(weights, sizes.batch, [&](std::size_t n) { return operands.length(n); });
         auto&& workspace = detail::workspace_or_new<recurrent_workspace<Item>>(env...);
         auto const& policy = detail::policy_of(env...);
         auto runner = make_runner(weights, operands, workspace, policy);
@@ -28385,11 +28402,11 @@ void check_vjp_operands(std::string_view op, tensor_ref<Item const> const& X, We
     auto const describe_sizes = [&] { return describe(sizes, batch); };
     shape_requirement const ct_Y{"ct_Y", of.symbolic_Y, of.Y, shape_if_given(cotangents.Y)},
         ct_Y_h{"ct_Y_h", of.symbolic_h, of.h, shape_if_given(cotangents.Y_h)};
-    auto const& [W_letters, R_letters, B_letters] = Family::letters;
+    auto const& [symbolic_W, symbolic_R, symbolic_B] = Family::symbolic_shapes;
     requirement const ct_X{"ct_X", layout == 0 ? "[T, N, I]" : "[N, T, I]", X.shape(), gradients.X},
-        ct_W{"ct_W", W_letters, W, gradients.W},
-        ct_R{"ct_R", sizes.projects ? "[D, 4H, K]" : R_letters, R, gradients.R},
-        ct_B{"ct_B", B_letters, B, gradients.B},
+        ct_W{"ct_W", symbolic_W, W, gradients.W},
+        ct_R{"ct_R", sizes.projects ? "[D, 4H, K]" : symbolic_R, R, gradients.R},
+        ct_B{"ct_B", symbolic_B, B, gradients.B},
         ct_initial_h{"ct_initial_h", of.symbolic_h, of.h, gradients.initial_h};
     if constexpr (Family::has_c) {
         check_shapes(op,
@@ -28398,7 +28415,7 @@ void check_vjp_operands(std::string_view op, tensor_ref<Item const> const& X, We
             describe_sizes);
         if (!sizes.projects && gradients.projection.is_given())
             fail<shape_error>(op, ": ct_projection must be omitted, because the weights have no projection, "
-                                  "but it is given. Leave it out.");
+                                  "but it is given. Omit it.");
         check_outputs<Item>(op, describe_sizes,
             std::array{ct_X, ct_W, ct_R, ct_B, requirement{"ct_P", "[D, 3H]", P, gradients.P},
                 requirement{"ct_projection", "[D, K, H]", projection, gradients.projection}, ct_initial_h,
@@ -28803,7 +28820,7 @@ struct gru_family : single_state_family,
     static constexpr std::string_view cell_name = "xloom::gru_cell";
     static constexpr std::array<std::string_view, 2> default_activations{"Sigmoid", "Tanh"};
     /// The shapes of W, R and B in errors.
-    static constexpr std::array<std::string_view, 3> letters{"[D, 3H, I]", "[D, 3H, H]", "[D, 6H]"};
+    static constexpr std::array<std::string_view, 3> symbolic_shapes{"[D, 3H, I]", "[D, 3H, H]", "[D, 6H]"};
 
     /// Returns the attributes of direction d. The functions are f and g of each direction.
     template <class T, class Options>
@@ -28875,7 +28892,7 @@ struct rnn_family : single_state_family,
     static constexpr std::string_view cell_name = "xloom::rnn_cell";
     static constexpr std::array<std::string_view, 1> default_activations{"Tanh"};
     /// The shapes of W, R and B in errors.
-    static constexpr std::array<std::string_view, 3> letters{"[D, H, I]", "[D, H, H]", "[D, 2H]"};
+    static constexpr std::array<std::string_view, 3> symbolic_shapes{"[D, H, I]", "[D, H, H]", "[D, 2H]"};
 
     template <class Constants, class Options>
     static checked_weights check_constants(std::string_view op, Constants const& in, Options const& options)
@@ -29649,9 +29666,9 @@ private:
 
     static std::size_t stride_of(std::size_t width, std::size_t queries)
     {
-        using xloom::detail::saturated_product, xloom::detail::saturated_sum;
-        return saturated_sum(
-            saturated_product(saturated_sum(3, queries), width), whole_batches<T>(queries + 1));
+        using xloom::detail::saturating_mul, xloom::detail::saturating_add;
+        return saturating_add(
+            saturating_mul(saturating_add(3, queries), width), whole_batches<T>(queries + 1));
     }
 
     template <class Item>
@@ -30099,17 +30116,17 @@ public:
           kept_(memory.take(
               (std::max)(xloom::detail::ceil_div(head.tokens, block_), std::size_t{1}), state_size())),
           ct_state_(memory.take(state_size())),
-          states_(memory.take(block_ + 1, saturated_product(head.keys, widest * width))),
+          states_(memory.take(block_ + 1, saturating_mul(head.keys, widest * width))),
           partial_(memory.take(4 * width, row_)),
           errors_(memory.take(block_, values_)),
           ct_values_(memory.take(block_, values_)),
-          queries_(memory.take(block_, saturated_product(head.queries, row_))),
-          ct_keys_(memory.take(block_, saturated_product(head.queries + 3, row_)))
+          queries_(memory.take(block_, saturating_mul(head.queries, row_))),
+          ct_keys_(memory.take(block_, saturating_mul(head.queries + 3, row_)))
     {}
 
     XLOOM_FLATTEN void operator()() const
     {
-        std::fill_n(partial_, 4 * width * row_, T(0)); // also behind the last key
+        std::fill_n(partial_, 4 * width * row_, T(0)); // also past the last key
         keep_states();
         load_state(of_.ct_present_state, ct_state_);
         for (std::size_t begin = xloom::detail::ceil_div(head_.tokens, block_) * block_; begin > 0;) {
@@ -30134,7 +30151,7 @@ private:
         T *key, *read_key, *decay, *queries;
     };
 
-    std::size_t state_size() const { return saturated_product(head_.keys, values_); }
+    std::size_t state_size() const { return saturating_mul(head_.keys, values_); }
     T* kept(std::size_t begin) const { return kept_ + begin / block_ * state_size(); }
 
     token_cotangents cotangents_of(std::size_t i) const
@@ -30223,8 +30240,8 @@ private:
         std::fill_n(ct_keys_, count * (head_.queries + 3) * row_, T(0));
     }
 
-    /// Computes a panel of the state after each token of a block, `next` behind the ones before, and the
-    /// errors of the tokens: value - state^T key of a delta rule, else the value.
+    /// Computes a panel of the state after each token of a block, `next` numbers after the previous one, and
+    /// the errors of the tokens: value - state^T key of a delta rule, else the value.
     template <std::size_t Batches>
     void go_forward(attention_work const& of, state_rows<T> const& state, std::size_t next) const
     {
@@ -30541,7 +30558,7 @@ constexpr std::size_t heads_of(std::string_view op, std::string_view operand, sh
     auto const heads = static_cast<std::uint64_t>(given);
     if (has_axis && given != 0 && heads != dims[2])
         fail<option_error>(op, ": ", option, " must be ", operand, "'s axis of heads, but it is ", given,
-            " and ", operand, " is ", dims, ". Leave it out.");
+            " and ", operand, " is ", dims, ". Omit it.");
     if (!has_axis && dims[2] % heads != 0)
         fail<shape_error>(op, ": the last dimension of ", operand, " must be a multiple of ", option, " = ",
             given, ", but ", operand, " is ", dims, ". Correct one of them.");
@@ -30557,7 +30574,7 @@ constexpr void check_rule_operand(
             ", but it is omitted. Give ", operand, ", or choose another update_rule.");
     if (!is_required && dims)
         fail<shape_error>(op, ": the rule ", name_of(rule), " has no ", operand, ", but it is ", *dims,
-            ". Leave it out, or choose another update_rule.");
+            ". Omit it, or choose another update_rule.");
 }
 
 /// Requires one of two shapes.
@@ -30654,9 +30671,8 @@ struct state_of_items {
     static consteval bool holds()
     {
         constexpr bool is_right = std::is_same_v<compute_t<State>, compute_t<Item>>;
-        static_assert(is_right,
-            "xloom: the state of linear attention must have the element type of the other "
-            "operands, or both must be float or storage floats such as float16");
+        static_assert(is_right, "the state of linear attention must have the element type of the other "
+                                "operands, or both must be float or storage floats such as float16");
         return is_right;
     }
 };
@@ -30717,19 +30733,18 @@ struct attention_call {
     /// Returns the number of decays of a head.
     std::size_t decay_width() const { return decays() == kernel::decay_kind::of_keys ? sizes.keys : 1; }
 
-    /// Returns the number of threads' parts of the heads, which do all work together. Requires a head.
-    std::size_t parts(policy_ref const& policy) const
+    /// Returns the number of elements of the states of all tokens and heads of queries.
+    std::size_t elements() const
     {
-        return detail::parts_of_units(policy, heads(),
-            saturated_product(sizes.B * sizes.T * sizes.Hq, saturated_product(sizes.keys, sizes.values)));
+        return saturating_mul(sizes.B * sizes.T * sizes.Hq, saturating_mul(sizes.keys, sizes.values));
     }
 
-    /// Calls f(number of a head, its operands, memory) for each head.
+    /// Calls f(number of a head, its operands, memory) for each head, which is a unit.
     template <class F>
-    void for_each_head(policy_ref const& policy, std::size_t parts, compute_t<Item>* numbers,
-        std::size_t size, linear_attention_outputs<Item, State> const& out, F const& f) const
+    void for_each_head(
+        unit_run<Item> const& units, linear_attention_outputs<Item, State> const& out, F const& f) const
     {
-        for_each_unit(policy, parts, heads(), numbers, size, [&](std::size_t i, auto& memory) {
+        units.for_each([&](std::size_t i, auto& memory) {
             f(i, head(i / sizes.Hkv, i % sizes.Hkv, tokens(i / sizes.Hkv), out), memory);
         });
     }
@@ -30820,18 +30835,16 @@ private:
         kernel::with_attention_rule(call.longest_head(out), [&](auto decays, auto is_delta) {
             kernel::attention_run<Item, State, decays(), is_delta()>(call.longest_head(out), size);
         });
-        std::size_t const parts = call.parts(policy);
-        T* const numbers = numbers_of(workspace, saturated_product(parts, size.used()));
-        call.for_each_head(
-            policy, parts, numbers, size.used(), out, [&](std::size_t, auto const& head, auto& memory) {
-                kernel::with_attention_rule(head, [&](auto decays, auto is_delta) {
-                    kernel::attention_run<Item, State, decays(), is_delta()>(head, memory)();
-                });
-                fill_padding(head, call.sizes.T);
+        unit_run<Item> const units({call.heads(), call.elements(), size.used()}, workspace, policy);
+        call.for_each_head(units, out, [&](std::size_t, auto const& head, auto& memory) {
+            kernel::with_attention_rule(head, [&](auto decays, auto is_delta) {
+                kernel::attention_run<Item, State, decays(), is_delta()>(head, memory)();
             });
+            fill_padding(head, call.sizes.T);
+        });
     }
 
-    /// Sets the outputs behind the last token of a sequence to 0.
+    /// Sets the outputs after the last token of a sequence to 0.
     static void fill_padding(kernel::attention_head<Item, State> const& head, std::size_t T)
     {
         if (head.output.first == nullptr)
@@ -30844,16 +30857,6 @@ private:
         }
     }
 };
-
-/// Runs linear attention. The environment is valid; options in it are passed over.
-template <class Item, class State, class... Env>
-void run_linear_attention(
-    attention_call<Item, State> const& call, linear_attention_outputs<Item, State> const& out, Env&... env)
-{
-    auto&& workspace = detail::workspace_or_new<recurrent_workspace<Item>>(env...);
-    vector_level().functions<attention_functions<Item, State>>().run(
-        call, out, workspace, policy_ref(policy_of(env...)));
-}
 
 } // namespace detail
 } // namespace xloom::inline XLOOM_ABI
@@ -30885,20 +30888,16 @@ private:
     {
         if (call.heads() == 0)
             return;
-        std::size_t const parts = call.parts(policy),
-                          betas = to.beta.is_given() ? saturated_product(call.heads(), call.sizes.T) : 0;
-        kernel::arena<T> size, of_head;
-        with_backward(call.longest_head({}), {}, of_head, [](auto const&) {});
-        size.take(betas);
-        size.take(parts, of_head.used());
-        T* const ct_betas = numbers_of(workspace, size.used());
-        T* const numbers = ct_betas + (size.used() - saturated_product(parts, of_head.used()));
-        call.for_each_head(
-            policy, parts, numbers, of_head.used(), {}, [&](std::size_t i, auto const& head, auto& memory) {
-                T* const ct_beta = betas == 0 ? nullptr : ct_betas + i * call.sizes.T;
-                with_backward(
-                    head, cotangents_of(call, i, from, to, ct_beta), memory, [](auto const& go) { go(); });
-            });
+        std::size_t const betas = to.beta.is_given() ? saturating_mul(call.heads(), call.sizes.T) : 0;
+        kernel::arena<T> size;
+        with_backward(call.longest_head({}), {}, size, [](auto const&) {});
+        unit_run<Item> const units({call.heads(), call.elements(), size.used(), betas}, workspace, policy);
+        T* const ct_betas = units.shared();
+        call.for_each_head(units, {}, [&](std::size_t i, auto const& head, auto& memory) {
+            T* const ct_beta = betas == 0 ? nullptr : ct_betas + i * call.sizes.T;
+            with_backward(
+                head, cotangents_of(call, i, from, to, ct_beta), memory, [](auto const& go) { go(); });
+        });
         flush_subnormals const flushing;
         if (betas != 0)
             add_betas(call, ct_betas, to);
@@ -31021,7 +31020,7 @@ void check_attention_outputs(std::string_view op, tensor_ref<Item const> const& 
 template <class Item, class State>
 using attention_state_t = std::conditional_t<std::is_void_v<State>, Item, State>;
 
-/// The requirements of linear attention's arguments behind its inputs.
+/// The requirements of linear attention's arguments after its inputs.
 template <class Item, class State, class Options, class... Env>
 struct attention_types {
     static consteval bool holds()
@@ -31050,7 +31049,7 @@ struct attention_types {
 ///           sequences of T tokens, Hq query heads, Hkv heads of keys and values; or all four with an axis of
 ///           heads, [B, T, H, d]. past_state and present_state [B, Hkv, d_k, d_v]. decay, of gated rules
 ///           only, [B, T, Hkv], or as key with a number for each key. beta, of delta rules only, [B, T, Hkv]
-///           or [B, T, 1]. sequence_lens [B]: outputs behind the last token are 0. Any strides. Each output
+///           or [B, T, 1]. sequence_lens [B]: outputs after the last token are 0. Any strides. Each output
 ///           may be omitted. A stream is calls in turn, from present_state to past_state.
 /// Types     those of query: float, double; float16 and other storage floats, computed as float and rounded
 ///           in the outputs only; user-defined scalars, whose products commute. The state has the first
@@ -31060,7 +31059,7 @@ struct attention_types {
 ///           scale (1 / sqrt(d_k)).
 /// Policy    serial, or one with threads (thread_policy, tbb_policy), among which heads are divided: results
 ///           are bitwise equal to those of serial.
-/// Workspace a recurrent_workspace of query's element type, before or behind the policy, for further calls.
+/// Workspace a recurrent_workspace of query's element type, before or after the policy, for further calls.
 /// Special   The delta rules read a query as scale * (S.T @ (exp(decay) query) + (key . query) v), S before
 ///           the decay, and the state by a key likewise. NaN and infinity follow IEEE 754 in that.
 /// Errors    before anything is written: shape_error, option_error, index_error (a length), overlap_error,
@@ -31099,9 +31098,10 @@ void linear_attention_into(Query const& query, Key const& key, Value const& valu
         detail::attention_sizes const sizes =
             detail::check_attention_inputs(op, query_ref, key_ref, value_ref, inputs, chosen);
         detail::check_attention_outputs(op, query_ref, key_ref, value_ref, inputs, sizes, outputs);
-        detail::run_linear_attention<Item, S>(
-            {query_ref, key_ref, value_ref, inputs, sizes, detail::scale_of<Item>(chosen, sizes)}, outputs,
-            options, env...);
+        detail::attention_call<Item, S> const call{
+            query_ref, key_ref, value_ref, inputs, sizes, detail::scale_of<Item>(chosen, sizes)};
+        detail::run_at_level<detail::attention_functions<Item, S>, Item>(
+            std::tie(call, outputs), options, env...);
     }
 }
 
@@ -31132,11 +31132,13 @@ auto linear_attention(Query const& query, Key const& key, Value const& value,
         auto const& chosen = detail::options_of<linear_attention_options>(options);
         detail::attention_sizes const sizes =
             detail::check_attention_inputs(op, query_ref, key_ref, value_ref, inputs, chosen);
+        detail::attention_call<Item, S> const call{
+            query_ref, key_ref, value_ref, inputs, sizes, detail::scale_of<Item>(chosen, sizes)};
         result = {
             enable_tensor<output_type>::make(sizes.output()), enable_tensor<state_type>::make(sizes.state())};
-        detail::run_linear_attention<Item, S>(
-            {query_ref, key_ref, value_ref, inputs, sizes, detail::scale_of<Item>(chosen, sizes)},
-            {.output = result.output, .present_state = result.present_state}, options, env...);
+        linear_attention_outputs<Item, S> const outputs{result.output, result.present_state};
+        detail::run_at_level<detail::attention_functions<Item, S>, Item>(
+            std::tie(call, outputs), options, env...);
     }
     return result;
 }
@@ -31178,8 +31180,8 @@ void check_attention_vjp(std::string_view op, attention_call<Item, State> const&
         {std::tuple("decay", gradients.decay.is_given(), call.in.decay.is_given()),
             std::tuple("beta", gradients.beta.is_given(), call.in.beta.is_given())})
         if (is_given && !has_operand)
-            fail<shape_error>(op, ": ct_", name, " requires ", name, ", but ", name,
-                " is omitted. Leave out ct_", name, ", too.");
+            fail<shape_error>(op, ": ct_", name, " requires ", name, ", but ", name, " is omitted. Omit ct_",
+                name, ", too.");
     attention_sizes const& sizes = call.sizes;
     shape const none;
     auto const as = [&](auto const& operand) { return operand.is_given() ? operand.shape() : none; };
@@ -31214,12 +31216,12 @@ void check_attention_vjp(std::string_view op, attention_call<Item, State> const&
 /// Shapes    query, key, value and inputs, those of the forward pass; ct_output as output, ct_present_state
 ///           as present_state; each gradient as its input. Each cotangent and gradient may be omitted. Any
 ///           strides. The gradient of the past state does not require that the forward pass has one.
-///           Tokens behind sequence_lens add nothing.
+///           Tokens from sequence_lens on add nothing.
 /// Types     those of linear_attention, the type of the state as its first template argument.
 /// Options   those of the forward pass.
 /// Policy    serial, or one with threads, among which heads are divided: results are bitwise equal to those
 ///           of serial.
-/// Workspace a recurrent_workspace of query's element type, before or behind the policy.
+/// Workspace a recurrent_workspace of query's element type, before or after the policy.
 /// Errors    before anything is written: shape_error, option_error, index_error, overlap_error,
 ///           std::bad_alloc.
 /// Special   Gradients are added to, so that those of several calls add up: set them to zero before the
@@ -31257,9 +31259,8 @@ void linear_attention_vjp_into(Query const& query, Key const& key, Value const& 
         detail::attention_call<Item, S> const call{
             query_ref, key_ref, value_ref, inputs, sizes, detail::scale_of<Item>(chosen, sizes)};
         detail::check_attention_vjp(op, call, cotangents, gradients);
-        auto&& workspace = detail::workspace_or_new<recurrent_workspace<Item>>(options, env...);
-        detail::vector_level().functions<detail::attention_vjp_functions<Item, S>>().run(
-            call, cotangents, gradients, workspace, detail::policy_ref(detail::policy_of(options, env...)));
+        detail::run_at_level<detail::attention_vjp_functions<Item, S>, Item>(
+            std::tie(call, cotangents, gradients), options, env...);
     }
 }
 
@@ -32598,7 +32599,7 @@ struct strip_items {
     T* stream(std::size_t t, std::size_t c) const
     {
         T* const vector = lanes(t, c);
-        prefetch_behind<2>(vector, time, tuning::scan_prefetch_rows);
+        prefetch_ahead<2>(vector, time, tuning::scan_prefetch_rows);
         return vector;
     }
 };
@@ -32681,7 +32682,7 @@ struct partial_vectors {
     }
 };
 
-/// Neighbours in whole vectors and a partial one behind them.
+/// Neighbours in whole vectors and a partial one after them.
 ///
 /// Why not masks for all: on a Zen 5 a masked access that crosses cache lines takes about twice as long as
 /// another one where the lines come from memory.
@@ -32754,7 +32755,7 @@ struct lane_access {
     }
 };
 
-/// Consecutive items as vectors. In a reverse sequence the items are behind each other: item i is first[-i].
+/// Consecutive items as vectors. In a reverse sequence their addresses decrease: item i is first[-i].
 template <class T, bool Reverse>
 struct consecutive_items {
     T* first;
@@ -32782,7 +32783,7 @@ struct consecutive_items {
     /// Prefetches what is loaded some vectors later.
     void prefetch(std::size_t i) const
     {
-        prefetch_behind<3>(first, Reverse ? -1 : 1, i + tuning::scan_prefetch_bytes / sizeof(item));
+        prefetch_ahead<3>(first, Reverse ? -1 : 1, i + tuning::scan_prefetch_bytes / sizeof(item));
     }
     /// Loads the first items of a vector, as many as there are; other lanes are 0.
     lanes load_first(std::size_t i, std::size_t items) const
@@ -32810,8 +32811,8 @@ private:
     }
 };
 
-/// A sequence of consecutive items. If it is padded, there are items behind it, and vectors are read and
-/// written whole.
+/// A sequence of consecutive items. If it is padded, there are items past its end, and vectors are read
+/// and written whole.
 template <class T, bool Reverse>
 struct consecutive_access {
     consecutive_items<T const, Reverse> x;
@@ -34060,6 +34061,15 @@ void for_each_partner(C const& ranks, F const& f)
     std::size_t const size = ranks.size(), rank = ranks.rank();
     for (std::size_t distance = 0; distance < size; ++distance)
         f((rank + distance) % size, (rank + size - distance) % size);
+}
+
+/// Copies the bytes of every rank to every rank, as all_gather does, by one exchange with each.
+template <communicator C>
+void all_gather_by_exchange(C const& ranks, std::span<std::byte const> mine, std::span<std::byte> all)
+{
+    detail::for_each_partner(ranks, [&](std::size_t destination, std::size_t source) {
+        ranks.exchange(destination, mine, source, all.subspan(source * mine.size(), mine.size()));
+    });
 }
 
 /// Sends values to a rank and receives values of another one.
@@ -35367,7 +35377,7 @@ void start_loop(std::string_view op, loop_record<State>& record, States const& s
                                "checkpoint::online or checkpoint::all.");
     auto const initial_shapes = detail::shapes_if_tensors(op, "states", states);
     record.initial_shapes.assign(initial_shapes.begin(), initial_shapes.end());
-    record.states.start(op, saturated_size((std::max)(limit, std::int64_t{0})), /*is_exact*/ false);
+    record.states.start(op, saturating_cast<std::size_t>(limit), /*is_exact*/ false);
 }
 
 /// Requires that the tensors that a cotangent holds, in a sequence or an optional, have the shapes of those
@@ -35545,7 +35555,7 @@ public:
         auto const params = detail::const_leaves(detail::leaves(params_));
         loop_record<state>& record = detail::record_of(residuals_);
         detail::check_extents(op, "params", params);
-        detail::start_loop(op, record, detail::leaves(init), limit_of(op, options), options);
+        detail::start_loop(op, record, detail::leaves(init), check_loop(op, options), options);
         constexpr std::size_t states = leaf_count<state>;
         auto recorded = detail::recording<2, states, 2 + states>(record, body_, params);
         auto result = detail::run_loop<Step>(op, recorded, std::move(init), options);
@@ -35624,7 +35634,7 @@ struct loop_param_call
 /// Shapes    each cotangent as its value; ct_outputs [trips, element...].
 /// Types     as loop; the cotangent of a carried value has the value's type. A parameter is a tensor, or a
 ///           scalar that 0 can be converted to.
-/// Options   loop_options. Behind them a checkpoint (all): which carried values are kept until the pullback
+/// Options   loop_options. After them a checkpoint (all): which carried values are kept until the pullback
 ///           is called; sqrt and binomial need options.max_trip_count.
 /// Errors    as loop; option_error: a checkpoint that needs max_trip_count. The pullback: shape_error: a
 ///           cotangent's shape; option_error: it has been moved from; body_error: body_vjp gave a cotangent
@@ -35661,7 +35671,7 @@ auto loop_vjp(Body&& body, BodyVjp&& body_vjp, Init&& init, Params&& params = {}
     using callable = std::remove_reference_t<Body>;
     using call = loop_param_call<callable, state, Params>;
     if constexpr (satisfied<follows_body<BodyVjp>,
-                      behind_operands<loop_options, takes<a_checkpoint>, Options, Env...>,
+                      after_operands<loop_options, takes<a_checkpoint>, Options, Env...>,
                       flat_arguments<Params>, has_zero_cotangents<Params>, is_loop_body<call>,
                       fits_loop<callable_like<call>, state>, recordable<bare<BodyVjp>, callable, call>>()) {
         loop_pullback<bare<typename call::result>, std::decay_t<Body>, std::decay_t<BodyVjp>, Init, Params>
@@ -35697,7 +35707,7 @@ loop_status loop_forward_into(Body&& body, States&& states, Params const& params
 {
     using namespace detail;
     using call = loop_forward_call<Body, States, Params, Outputs>;
-    if constexpr (satisfied<behind_operands<loop_options, takes<>, Options, Env...>, flat_arguments<Params>,
+    if constexpr (satisfied<after_operands<loop_options, takes<>, Options, Env...>, flat_arguments<Params>,
                       keeps_states<kept_state_t<loop_residuals, Residuals>, States>, written_by_body<Outputs>,
                       is_loop_body_into<call>, writes_by_reference<call>,
                       fits_loop_into<callable_like<call>, States, Outputs>>()) {
@@ -35705,7 +35715,7 @@ loop_status loop_forward_into(Body&& body, States&& states, Params const& params
         loop_options const& given = detail::options_of<loop_options>(options);
         auto const parameters = detail::const_leaves(detail::leaves(params));
         auto& record = detail::record_of(residuals);
-        detail::start_loop(op, record, detail::leaves(states), limit_of(op, given), given);
+        detail::start_loop(op, record, detail::leaves(states), check_loop(op, given), given);
         constexpr std::size_t count = leaf_count<States>;
         auto recorded = detail::recording<1, count, 1 + count>(record, body, parameters);
         loop_status const status =
@@ -36466,8 +36476,8 @@ auto keep_lane_states(std::string_view op, Body const& body, batch_rows const& r
     return kept;
 }
 
-/// Returns, for each sequence, the number of steps behind its last one.
-inline xt::xtensor<std::int64_t, 1> steps_behind(batch_rows const& rows)
+/// Returns, for each sequence, the number of steps after its last one.
+inline xt::xtensor<std::int64_t, 1> steps_past_end(batch_rows const& rows)
 {
     auto steps = xt::xtensor<std::int64_t, 1>::from_shape({rows.size()});
     for (std::size_t n = 0; n < rows.size(); ++n)
@@ -36492,7 +36502,7 @@ void run_scan_lanes_vjp(std::string_view op, Body const& body, BodyVjp const& bo
     auto const ct_inputs = detail::leaves(gradient.scan_inputs);
     std::conditional_t<IsRagged, std::tuple<xt::xtensor<std::int64_t, 1>>, std::tuple<>> until_last;
     if constexpr (IsRagged)
-        std::get<0>(until_last) = steps_behind(rows);
+        std::get<0>(until_last) = steps_past_end(rows);
     detail::run_lanes(
         lane_backward_step<BodyVjp, sizeof...(Ss), parameters, std::tuple_size_v<CtOutputs>, IsRagged>{
             body_vjp},
@@ -36550,7 +36560,7 @@ struct follow_sequence_lens {
     static consteval bool holds()
     {
         static_assert(is_cotangents<bare<Cotangents>>,
-            "behind sequence_lens come the cotangents of the results, as in "
+            "after sequence_lens come the cotangents of the results, as in "
             "xloom::cotangents().states(ct_h).outputs(ct_y)");
         return is_cotangents<bare<Cotangents>>;
     }
@@ -36576,7 +36586,7 @@ struct follow_sequence_lens {
 /// share is a parameter [N] of equal numbers; its gradient is the sum of ct_scan_inputs over N.
 ///
 /// Shapes    as scan_lanes; each cotangent as its value. Without cotangents().states() those of the final
-///           states are zeros. Cotangents behind the end of a sequence are zeros, and not read in ct_outputs.
+///           states are zeros. Cotangents past the end of a sequence are zeros, and not read in ct_outputs.
 /// Types     float and double, each operand its own. A std::tuple for several states, inputs, outputs.
 /// Options   scan_lanes_options, those of the forward pass.
 /// Policy    groups of sequences run on its threads. Several threads call the bodies at once.
@@ -36893,7 +36903,7 @@ auto scan_vjp(Body&& body, BodyVjp&& body_vjp, Init&& init, Inputs&& scan_inputs
 ///
 /// Shapes    as scan; each cotangent as its value.
 /// Types     as scan. A parameter is a tensor, or a scalar that 0 can be converted to.
-/// Options   scan_options. Behind them a checkpoint (all): which states are kept until the pullback is
+/// Options   scan_options. After them a checkpoint (all): which states are kept until the pullback is
 ///           called.
 /// Errors    as scan; the pullback: shape_error: a cotangent's shape; option_error: it has been moved from;
 ///           body_error: body_vjp changed the shape of a cotangent. Exceptions of the bodies propagate.
@@ -37755,46 +37765,33 @@ class gradient_output {
 public:
     /// `items` is a null pointer if the gradient is omitted.
     gradient_output(strided_items<T> const& items, bool is_added, bool is_buffered)
-        : items_(items), is_added_(is_added && is_buffered)
+        : items_(items), output_(is_added && is_buffered ? nullptr : items.first, items.layout, is_added)
     {
-        std::size_t const count = element_count(items.layout.dims);
-        if (items.first == nullptr || (!is_added_ && is_row_major(items.layout)))
-            return;
-        buffer_.emplace(count);
-        if (is_added && !is_buffered)
-            from_tensor()(items.first, buffer_->data());
+        if (items.first != nullptr && is_added && is_buffered)
+            buffer_.emplace(element_count(items.layout.dims));
     }
 
-    T* data() { return buffer_ ? buffer_->data() : items_.first; }
+    T* data() { return buffer_ ? buffer_->data() : output_.data(); }
 
-    /// Writes the buffer, if there is one, to the gradient, or adds it.
+    /// Writes the gradient to its tensor, unless it was computed there, or adds the buffer.
     template <class Policy>
     void finish(Policy const& policy)
     {
         if (!buffer_)
-            return;
-        if (!is_added_)
-            to_tensor()(buffer_->data(), items_.first);
+            output_.write_back();
         else if (is_row_major(items_.layout))
             detail::store_values<kernel::add_gradient>(
                 std::as_const(*buffer_).data(), items_.first, buffer_->size(), policy);
         else
-            to_tensor().for_each_pair(std::as_const(*buffer_).data(), items_.first,
-                [](T const& gradient, T& item) { kernel::add_gradient{}(item, gradient); });
+            kernel::strided_copy(
+                items_.layout.dims, row_major_strides(items_.layout.dims), items_.layout.strides)
+                .for_each_pair(std::as_const(*buffer_).data(), items_.first,
+                    [](T const& gradient, T& item) { kernel::add_gradient{}(item, gradient); });
     }
 
 private:
-    kernel::strided_copy from_tensor() const
-    {
-        return {items_.layout.dims, items_.layout.strides, row_major_strides(items_.layout.dims)};
-    }
-    kernel::strided_copy to_tensor() const
-    {
-        return {items_.layout.dims, row_major_strides(items_.layout.dims), items_.layout.strides};
-    }
-
     strided_items<T> items_;
-    bool is_added_;
+    row_major_output<T> output_;
     std::optional<item_buffer<T>> buffer_{};
 };
 
@@ -38492,7 +38489,7 @@ void scatter_nd_vjp_into(Data const& data, Indices const& indices, Updates const
 /// Runs scatter_nd_vjp_into for a scatter_nd with a reduction of xloom.
 template <class Reduce, class Data, class Indices, class Updates, class Ct,
     class Options = scatter_nd_vjp_options, class... Env>
-    requires(!detail::data_operand<Reduce>)
+    requires(!detail::is_operand<Reduce>)
 void scatter_nd_vjp_into(Reduce const& reduce, Data const& data, Indices const& indices,
     Updates const& updates, Ct const& ct,
     std::type_identity_t<detail::scatter_gradient_refs<detail::first_item_t<Data>>> const& gradients,
@@ -38566,7 +38563,7 @@ void for_each_segment_sequence(
     splits.for_each_part(policy, parts, [&](std::size_t part, std::size_t begin, std::size_t end) {
         for (std::size_t s = begin; s < end; ++s) {
             if (splits.length(s) == 0)
-                continue; // it may begin behind the last row
+                continue; // it may begin past the last row
             for (std::size_t i = 0; i < all.count(); i += all.neighbours()) {
                 auto at = all(i);
                 for (std::size_t k = 0; k < at.size(); ++k)
@@ -39229,6 +39226,8 @@ namespace xloom::inline XLOOM_ABI {
 
 template <class Item>
 struct selective_scan_inputs;
+template <class Item>
+struct selective_scan_outputs;
 
 namespace detail {
 
@@ -39289,65 +39288,47 @@ struct selective_call {
             vector_row<Item const>(in.delta_bias)};
     }
 
-    /// Returns the number of threads' parts of `units`, which do all work together.
-    std::size_t parts(std::size_t units, policy_ref const& policy) const
-    {
-        return detail::parts_of_units(policy, units, saturated_product(sizes.N * sizes.T * sizes.K, sizes.S));
-    }
+    /// Returns the number of elements of the states of all steps.
+    std::size_t elements() const { return saturating_mul(sizes.N * sizes.T * sizes.K, sizes.S); }
 };
 
-/// The function that runs a selective scan. It computes y and the final state; each is omitted if its
-/// reference is.
+/// The function that runs a selective scan. Each output is omitted if its reference is.
 template <class Item>
 struct selective_functions {
     using item = Item;
 
-    void (*run)(selective_call<Item> const&, tensor_ref<Item> const& y, tensor_ref<Item> const& final_state,
-        recurrent_workspace<Item>&, policy_ref const&);
+    void (*run)(selective_call<Item> const&, selective_scan_outputs<Item> const&, recurrent_workspace<Item>&,
+        policy_ref const&);
 
     static constexpr selective_functions compiled() noexcept { return {&scan}; }
 
 private:
-    static void scan(selective_call<Item> const& call, tensor_ref<Item> const& y,
-        tensor_ref<Item> const& final_state, recurrent_workspace<Item>& workspace, policy_ref const& policy)
+    static void scan(selective_call<Item> const& call, selective_scan_outputs<Item> const& to,
+        recurrent_workspace<Item>& workspace, policy_ref const& policy)
     {
         using T = compute_t<Item>;
         using channels = kernel::selective_channels<Item>;
         selective_sizes const& sizes = call.sizes;
-        std::size_t const blocks = ceil_div(sizes.K, channels::width), units = sizes.N * blocks;
-        std::size_t const parts = call.parts(units, policy);
+        std::size_t const blocks = ceil_div(sizes.K, channels::width);
         kernel::arena<T> size;
         channels(call.sequence(0), 0, 0, size);
-        T* const numbers = numbers_of(workspace, saturated_product(parts, size.used()));
-        for_each_unit(
-            policy, parts, units, numbers, size.used(), [&](std::size_t unit, kernel::arena<T>& memory) {
-                std::size_t const n = unit / blocks, first = unit % blocks * channels::width;
-                auto const in = call.sequence(n);
-                kernel::selective_scan(
-                    channels(in, first, (std::min)(channels::width, sizes.K - first), memory),
-                    {rows_of_sequence<Item const>(call.in.initial_state, sizes, n),
-                        rows_of_sequence<Item>(y, sizes, n), rows_of_sequence<Item>(final_state, sizes, n)});
-            });
+        unit_run<Item> const units({sizes.N * blocks, call.elements(), size.used()}, workspace, policy);
+        units.for_each([&](std::size_t unit, kernel::arena<T>& memory) {
+            std::size_t const n = unit / blocks, first = unit % blocks * channels::width;
+            auto const in = call.sequence(n);
+            kernel::selective_scan(channels(in, first, (std::min)(channels::width, sizes.K - first), memory),
+                {rows_of_sequence<Item const>(call.in.initial_state, sizes, n),
+                    rows_of_sequence<Item>(to.y, sizes, n),
+                    rows_of_sequence<Item>(to.final_state, sizes, n)});
+        });
     }
 };
-
-/// Runs a selective scan. The environment is valid; options in it are passed over.
-template <class Item, class... Env>
-void run_selective_scan(selective_call<Item> const& call, tensor_ref<Item> const& y,
-    tensor_ref<Item> const& final_state, Env&... env)
-{
-    auto&& workspace = detail::workspace_or_new<recurrent_workspace<Item>>(env...);
-    vector_level().functions<selective_functions<Item>>().run(
-        call, y, final_state, workspace, policy_ref(policy_of(env...)));
-}
 
 } // namespace detail
 } // namespace xloom::inline XLOOM_ABI
 
 namespace xloom::inline XLOOM_ABI {
 
-template <class Item>
-struct selective_scan_outputs;
 template <class Item>
 struct selective_scan_gradients;
 
@@ -39374,18 +39355,18 @@ public:
 
     void operator()(recurrent_workspace<Item>& workspace, policy_ref const& policy)
     {
-        std::size_t const units = sizes_.N * groups_, parts = call_.parts(units, policy);
-        kernel::arena<T> sums_size, scratch_size, size;
+        kernel::arena<T> sums_size, scratch_size;
         take_sums(sums_size);
         take_scratch(call_.sequence(0), 0, 0, scratch_size); // counts only
         sums_items_ = sums_size.used();
-        size.take(units, sums_items_);
-        size.take(parts, scratch_size.used());
-        sums_ = numbers_of(workspace, size.used());
-        for_each_unit(policy, parts, units, sums_ + units * sums_items_, scratch_size.used(),
-            [&](std::size_t unit, kernel::arena<T> const& memory) {
-                run_group(unit / groups_, unit % groups_, memory);
-            });
+        std::size_t const count = sizes_.N * groups_;
+        unit_run<Item> const units(
+            {count, call_.elements(), scratch_size.used(), saturating_mul(count, sums_items_)}, workspace,
+            policy);
+        sums_ = units.shared();
+        units.for_each([&](std::size_t unit, kernel::arena<T> const& memory) {
+            run_group(unit / groups_, unit % groups_, memory);
+        });
         flush_subnormals const flushing;
         add_groups();
         add_sequences();
@@ -39583,7 +39564,7 @@ void check_selective_outputs(std::string_view op, tensor_ref<Item const> const& 
 /// Options   delta_softplus (false).
 /// Policy    serial, or one with threads (thread_policy, tbb_policy): results are bitwise equal to those of
 ///           serial.
-/// Workspace a recurrent_workspace of u's element type, before or behind the policy, for further calls.
+/// Workspace a recurrent_workspace of u's element type, before or after the policy, for further calls.
 /// Special   A step of size d = 0 keeps the states, so that delta pads a short sequence if u and B are finite
 ///           there: 0 times NaN or infinity is NaN. With delta_softplus that is delta = -infinity, without it
 ///           delta = -delta_bias. NaN and infinity follow IEEE 754.
@@ -39623,9 +39604,10 @@ void selective_scan_into(Input const& u, std::type_identity_t<selective_scan_inp
         tensor_ref<Item const> const u_ref = u;
         detail::selective_sizes const sizes = detail::check_selective_inputs(op, u_ref, inputs);
         detail::check_selective_outputs(op, u_ref, inputs, sizes, outputs);
-        detail::run_selective_scan<Item>(
-            {u_ref, inputs, sizes, detail::options_of<selective_scan_options>(options).delta_softplus},
-            outputs.y, outputs.final_state, options, env...);
+        detail::selective_call<Item> const call{
+            u_ref, inputs, sizes, detail::options_of<selective_scan_options>(options).delta_softplus};
+        detail::run_at_level<detail::selective_functions<Item>, Item>(
+            std::tie(call, outputs), options, env...);
     }
 }
 
@@ -39654,12 +39636,13 @@ auto selective_scan(Input const& u, std::type_identity_t<selective_scan_inputs<I
                       recurrent_workspace<Item>, Options, Env...>>()) {
         tensor_ref<Item const> const u_ref = u;
         detail::selective_sizes const sizes = detail::check_selective_inputs(op, u_ref, inputs);
+        detail::selective_call<Item> const call{
+            u_ref, inputs, sizes, detail::options_of<selective_scan_options>(options).delta_softplus};
         result = {enable_tensor<tensor_type>::make(sizes.channels()),
             enable_tensor<tensor_type>::make(sizes.state())};
-        tensor_ref<Item> const y = result.y, final_state = result.final_state;
-        detail::run_selective_scan<Item>(
-            {u_ref, inputs, sizes, detail::options_of<selective_scan_options>(options).delta_softplus}, y,
-            final_state, options, env...);
+        selective_scan_outputs<Item> const outputs{result.y, result.final_state};
+        detail::run_at_level<detail::selective_functions<Item>, Item>(
+            std::tie(call, outputs), options, env...);
     }
     return result;
 }
@@ -39706,7 +39689,7 @@ void check_selective_vjp(std::string_view op, tensor_ref<Item const> const& u,
                 shape_if_given(cotangents.final_state)}},
         describe);
     if (gradients.z.is_given() && !in.z.is_given())
-        fail<shape_error>(op, ": ct_z requires z, but z is omitted. Leave out ct_z, too.");
+        fail<shape_error>(op, ": ct_z requires z, but z is omitted. Omit ct_z, too.");
     check_outputs<Item>(op, describe,
         std::array{
             output_requirement<Item>{"ct_u", of_channels, channels, gradients.u},
@@ -39737,7 +39720,7 @@ void check_selective_vjp(std::string_view op, tensor_ref<Item const> const& u,
 /// Types     those of selective_scan. Storage floats are computed as float, rounded in the gradients only.
 /// Options   those of the forward pass.
 /// Policy    serial, or one with threads: results are bitwise equal to those of serial.
-/// Workspace a recurrent_workspace of u's element type, before or behind the policy.
+/// Workspace a recurrent_workspace of u's element type, before or after the policy.
 /// Errors    before anything is written: shape_error, overlap_error, std::bad_alloc.
 /// Special   Gradients are added to, so that those of several calls add up: set them to zero before the
 ///           first.
@@ -39774,9 +39757,8 @@ void selective_scan_vjp_into(Input const& u, std::type_identity_t<selective_scan
         detail::check_selective_vjp(op, u_ref, inputs, sizes, cotangents, gradients);
         detail::selective_call<Item> const call{
             u_ref, inputs, sizes, detail::options_of<selective_scan_options>(options).delta_softplus};
-        auto&& workspace = detail::workspace_or_new<recurrent_workspace<Item>>(options, env...);
-        detail::vector_level().functions<detail::selective_vjp_functions<Item>>().run(
-            call, cotangents, gradients, workspace, detail::policy_ref(detail::policy_of(options, env...)));
+        detail::run_at_level<detail::selective_vjp_functions<Item>, Item>(
+            std::tie(call, cotangents, gradients), options, env...);
     }
 }
 
@@ -40644,7 +40626,8 @@ xt::xtensor<double, 1> weights_as_doubles(Weights const& weights)
 {
     row_major_items<item_t<Weights>> const items(weights);
     std::size_t const count = element_count(detail::shape_of(weights));
-    auto result = make_items<double>(count);
+    check_fits_in_memory<double>(count);
+    auto result = xt::xtensor<double, 1>::from_shape({count});
     for (std::size_t i = 0; i < count; ++i)
         result.data()[i] = static_cast<double>(+items.data()[i]);
     return result;
@@ -40698,7 +40681,7 @@ struct numbers {
     }
 };
 
-/// An argument behind x that is neither options nor a policy.
+/// An argument after x that is neither options nor a policy.
 template <class Weights>
 concept weights_operand = beside_options<Weights, bincount_options> && !execution_policy<Weights>;
 
@@ -41181,7 +41164,7 @@ auto take_of(std::string_view op, X const& x, Indices const& indices, std::optio
     using T = item_t<X>;
     strided_layout layout = detail::layout_of(x);
     T const* items = enable_tensor<X>::data(x);
-    std::optional<xt::xtensor<T, 1>> flat;
+    std::optional<item_buffer<T>> flat;
     check_operand_size(op, "x", layout.dims, sizeof(T));
     if (!axis) {
         if (!is_row_major(layout)) {
@@ -41350,15 +41333,15 @@ auto compress(Mask const& mask, X const& x, Options&& options = {}, Env&&... env
 
 namespace xloom::inline XLOOM_ABI {
 
-/// The place at which tensor_scatter continues behind the end of the cache.
+/// The place at which tensor_scatter continues past the end of the cache.
 enum class tensor_scatter_mode : unsigned char {
     linear,  ///< nowhere: an update that does not fit is an error
-    circular ///< at its begin
+    circular ///< at its start
 };
 
 /// Options of tensor_scatter.
 struct tensor_scatter_options {
-    std::int64_t axis = -2; ///< the axis of the cache that is written along, behind the batch axis
+    std::int64_t axis = -2; ///< the axis of the cache that is written along, after the batch axis
     tensor_scatter_mode mode = tensor_scatter_mode::linear;
 };
 
@@ -41376,7 +41359,7 @@ constexpr std::size_t check_tensor_scatter(
             static_cast<int>(options.mode), ". Choose one of the two.");
     if (!is_axis(options.axis, cache.size()) || wrap_axis(options.axis, cache.size()) == 0)
         fail<shape_error>(op,
-            ": the axis must be one of past_cache behind the batch axis, but options.axis is ", options.axis,
+            ": the axis must be one of past_cache after the batch axis, but options.axis is ", options.axis,
             " and past_cache is ", cache, ". Name such an axis.");
     std::size_t const axis = wrap_axis(options.axis, cache.size());
     bool fits = update.size() == cache.size();
@@ -43624,11 +43607,11 @@ constexpr void check_axis_count(
 {
     if (given && given->given() > given->capacity())
         fail<option_error>("xloom::infer_scan: ", attribute, " may have at most ", given->capacity(),
-            " axes (max_operands), but it has ", given->given(), ". Leave the attribute out for axis 0.");
+            " axes (max_operands), but it has ", given->given(), ". Omit the attribute for axis 0.");
     if (given && given->size() != count)
         fail<option_error>("xloom::infer_scan: ", attribute, " must hold one axis for each, but it holds ",
             given->size(), ": ", *given, ", for ", counted{count, operand}, ". Give ", count,
-            ", or leave the attribute out.");
+            ", or omit the attribute.");
 }
 
 /// Returns axis `i` of an attribute, counted from the front; axis 0 if the attribute is absent.
@@ -43914,7 +43897,7 @@ constexpr partial_type infer_tensor_scatter(partial_type const& past_cache, part
     detail::check_element({"infer_tensor_scatter", "past_cache"}, past_cache);
     if (past_cache.shape().has_rank() && (!is_axis(attributes.axis, past_cache.shape().rank()) ||
                                              wrap_axis(attributes.axis, past_cache.shape().rank()) == 0))
-        detail::fail<shape_error>("xloom::infer_tensor_scatter: the axis must be one of past_cache behind "
+        detail::fail<shape_error>("xloom::infer_tensor_scatter: the axis must be one of past_cache after "
                                   "the batch axis, but axis is ",
             attributes.axis, " and past_cache is ", past_cache, ". Name such an axis.");
     if (past_cache.shape().has_rank() && update.is_tensor() && update.shape().has_rank()) {
@@ -44120,12 +44103,13 @@ using kernel::item_by_item;
 /// map(x, y, count, f): y[i] = f(x[i]), by batches; f takes a batch.
 using kernel::map;
 
-/// exp_of(x): e to the power of x; 0 or infinite where the result is near the ends of the range.
+/// exp_of(x): e to the power of x, for every x. In batches of floats it is 0 from -87.7 down and infinity
+/// from 88.4 up; in batches of doubles from -708.8 down and from 709.5 up.
 using kernel::exp_of;
-/// full_exp(x): e to the power of x, with subnormal results.
+/// full_exp(x): e to the power of x, for every x, with subnormal results.
 using kernel::full_exp;
-/// exp_less_1(x): exp(x) - 1 without cancellation, for x up to 88 (float) or 709 (double).
-using kernel::exp_less_1;
+/// expm1_of(x): exp(x) - 1 without cancellation near 0, for x <= 88 (float) or x <= 709 (double).
+using kernel::expm1_of;
 /// The natural logarithm, log_of(x).
 using kernel::log_of;
 /// The sine, sin_of(x).
@@ -44652,7 +44636,7 @@ private:
     /// the other.
     lanes stream(T const* x) const
     {
-        xloom::detail::prefetch_behind<2>(x, stride_, tuning::total_prefetch_rows);
+        xloom::detail::prefetch_ahead<2>(x, stride_, tuning::total_prefetch_rows);
         return kernel::load_lanes(x);
     }
 
@@ -45468,7 +45452,7 @@ private:
     std::exception_ptr failure_{};
 };
 
-/// A value that each rank constructs, from arguments of its own: all ranks have one behind the constructor,
+/// A value that each rank constructs, from arguments of its own: all ranks have one after the constructor,
 /// or all have thrown. It is a step of a call: the operands checked, or the memory allocated. If it has a
 /// member digest, all ranks must have the same one.
 template <class T>
@@ -45531,7 +45515,7 @@ public:
         ranks.all_gather(std::as_bytes(std::span(&own_length, 1)),
             std::as_writable_bytes(std::span(begins_.data() + 1, ranks.size())));
         for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
-            begins_[rank + 1] = detail::saturated_sum(begins_[rank], begins_[rank + 1]);
+            begins_[rank + 1] = detail::saturating_add(begins_[rank], begins_[rank + 1]);
             if (begins_[rank + 1] > most)
                 detail::fail<shape_error>("xloom::distributed_axis: the length of all parts together must "
                                           "not overflow, but that of the first ",
@@ -45599,20 +45583,20 @@ struct environment<takes<a_rank_axis, a_policy>, Env...> {
         constexpr bool is_valid =
             count_of_kind<a_rank_axis, Env...> == 1 && policies <= 1 && sizeof...(Env) == 1 + policies;
         static_assert(is_valid,
-            "behind the operands, outputs and options of an operator over ranks come a distributed_axis and "
+            "after the operands, outputs and options of an operator over ranks come a distributed_axis and "
             "at most one policy, in any order");
         return is_valid;
     }
 };
 
-/// Requires that nothing is behind the options but a divided axis and at most a policy.
+/// Requires that nothing but a divided axis and at most a policy follows the options.
 template <class... Env>
 using over_ranks = environment<takes<a_rank_axis, a_policy>, Env...>;
 
-/// Requires that a call's arguments behind its operands are Options or none, then a divided axis and at most
+/// Requires that a call's arguments after its operands are Options or none, then a divided axis and at most
 /// a policy.
 template <class Options, class First, class... Env>
-using options_over_ranks = behind_operands<Options, takes<a_rank_axis, a_policy>, First, Env...>;
+using options_over_ranks = after_operands<Options, takes<a_rank_axis, a_policy>, First, Env...>;
 
 /// Returns the divided axis of an environment that has one.
 template <class... Env>
@@ -46683,7 +46667,7 @@ void distributed_scan(std::string_view name, Op& op, Xs const& xs, Ys const& ys,
 ///           and the others are equal on all ranks.
 /// Types     trivially copyable ones, and tuples of them.
 /// Options   as associative_scan: axis (0), which is the divided one, reverse (false), exclusive (false).
-/// Axis      a distributed_axis behind the options, before or after the policy.
+/// Axis      a distributed_axis after the options, before or after the policy.
 /// Policy    as associative_scan, on the threads of a rank.
 /// Errors    on all ranks, before the first write: what one of them finds, with its rank; what a lazy operand
 ///           throws there, or std::bad_alloc, as a rank_error of the others; option_error for calls that
@@ -46939,8 +46923,8 @@ public:
     void allocate(std::size_t max_count, std::size_t buffer_bytes)
     {
         max_count_ = slice_size_ == 0 ? 0 : max_count;
-        std::size_t const bytes = saturated_sum(
-            (3 + here_.integers()) * sizeof(std::size_t), saturated_product(2 * sizeof(T), slice_size_));
+        std::size_t const bytes = saturating_add(
+            (3 + here_.integers()) * sizeof(std::size_t), saturating_mul(2 * sizeof(T), slice_size_));
         tuples_per_round_ = std::max<std::size_t>(buffer_bytes / bytes, 1);
         std::size_t const mine = (std::min)(read_.count(), tuples_per_round_),
                           theirs = (std::min)(max_count_, tuples_per_round_);
@@ -47127,14 +47111,13 @@ private:
 /// The memory of a gather on one rank: its buffers, and a copy of an output that is not row-major.
 template <class T>
 struct rank_gather_memory {
-    std::optional<xt::xtensor<T, 1>> copy{};
+    row_major_output<T> output;
 
-    rank_gather_memory(rank_gather<T>& run, std::size_t max_count, std::size_t buffer_bytes, T const* items,
+    rank_gather_memory(rank_gather<T>& run, std::size_t max_count, std::size_t buffer_bytes, T* items,
         strided_layout const& layout)
+        : output(items, layout, /*is_read*/ true)
     {
         run.allocate(max_count, buffer_bytes);
-        if (!is_row_major(layout))
-            copy.emplace(pack_items<T>(items, layout));
     }
 };
 
@@ -47160,10 +47143,9 @@ void distributed_gather(std::string_view op, Data const& data, Indices const& in
     T* const items = enable_tensor<Output>::data(output);
     std::size_t const max_count = *std::max_element(call->counts.begin(), call->counts.end());
     agreed<rank_gather_memory<T>> memory(ranks, op, call->run, max_count, part.buffer_bytes(), items, layout);
-    call->run.run(memory->copy ? memory->copy->data() : items, ranks, attempt, policy);
+    call->run.run(memory->output.data(), ranks, attempt, policy);
     attempt.agree(ranks, op);
-    if (memory->copy)
-        unpack_items(*memory->copy, items, layout);
+    memory->output.write_back();
 }
 
 } // namespace detail
@@ -47176,11 +47158,11 @@ void distributed_gather(std::string_view op, Data const& data, Indices const& in
 ///
 /// Shapes    as gather_nd_into; indices of any number of tuples on each rank, whose last axis is equal on all
 ///           and at least 1. The first axis of data has the length of the rank's part, which may be 0; the
-///           others are equal on all ranks. An index of the first axis counts from the begin of the whole
+///           others are equal on all ranks. An index of the first axis counts from the start of the whole
 ///           axis, a negative one from its end.
 /// Types     as gather_nd_into, with items that are trivially copyable.
 /// Options   bounds (check). batch_dims is 0.
-/// Axis      a distributed_axis behind the options, before or after the policy.
+/// Axis      a distributed_axis after the options, before or after the policy.
 /// Policy    as gather_nd_into, on the threads of a rank.
 /// Errors    on all ranks, before the first write: what one of them finds, such as an index out of range,
 ///           with its rank; what a lazy operand throws there, or std::bad_alloc, as a rank_error of the
@@ -47283,7 +47265,7 @@ void distributed_recurrence(std::string_view op, A const& a, B const& b, H0 cons
 ///           the direction of the recurrence.
 /// Types     those of linear_recurrence that are trivially copyable.
 /// Options   axis (0; negative: from the back), which is the divided one, reverse (false).
-/// Axis      a distributed_axis behind the options, before or after the policy.
+/// Axis      a distributed_axis after the options, before or after the policy.
 /// Policy    as linear_recurrence, on the threads of a rank.
 /// Errors    as distributed_associative_scan_into.
 /// Order     that of linear_recurrence for the whole axis: the bits do not depend on the ranks.
@@ -47347,8 +47329,8 @@ public:
     /// Allocates buffers for what other ranks send, also in `here`, which applies it.
     void allocate(std::vector<std::size_t> const& incoming, std::size_t buffer_bytes, local_slices& here)
     {
-        std::size_t const update_bytes = saturated_sum(
-            (1 + here.integers()) * sizeof(std::size_t), saturated_product(slice_size_, sizeof(T)));
+        std::size_t const update_bytes = saturating_add(
+            (1 + here.integers()) * sizeof(std::size_t), saturating_mul(slice_size_, sizeof(T)));
         std::size_t const capacity = buffer_bytes / 2 / update_bytes;
         std::size_t all = 0, senders = 0, max_sent = 0;
         for (std::size_t const count : incoming) {
@@ -47366,7 +47348,7 @@ public:
             max_sent = (std::max)(max_sent, to_send_[rank].size());
         }
         std::size_t const sent = (std::min)(max_sent, std::max<std::size_t>(capacity, 1));
-        check_fits_in_memory<T>(saturated_product((std::max)(room_, sent), slice_size_));
+        check_fits_in_memory<T>(saturating_mul((std::max)(room_, sent), slice_size_));
         slices_.resize(room_);
         values_ = std::make_unique_for_overwrite<T[]>(room_ * slice_size_);
         sent_slices_.resize(sent);
@@ -47734,13 +47716,13 @@ void scatter_alone(std::string_view op, Reduce& reduce, Data& data, Indices cons
 ///
 /// Shapes    as scatter_nd_into; indices of any number of tuples on each rank, whose last axis is equal on
 ///           all and at least 1. The first axis of data has the length of the rank's part, which may be 0;
-///           the others are equal on all ranks. An index of the first axis counts from the begin of the whole
+///           the others are equal on all ranks. An index of the first axis counts from the start of the whole
 ///           axis, a negative one from its end. Updates are a tensor.
 /// Types     as scatter_nd_into, with items that are trivially copyable.
 /// Options   as scatter_nd. unique and sorted are promises about the updates of all ranks, which
 ///           debug builds verify on one rank only.
 /// Reduce    as scatter_nd, the first argument or none; the same on all ranks.
-/// Axis      a distributed_axis behind the options, before or after the policy.
+/// Axis      a distributed_axis after the options, before or after the policy.
 /// Policy    as scatter_nd, on the threads of a rank.
 /// Errors    on all ranks, before the first write: what one of them finds, such as an index out of range,
 ///           with its rank; what a lazy operand throws there, or std::bad_alloc, as a rank_error of the
@@ -47770,7 +47752,7 @@ void scatter_alone(std::string_view op, Reduce& reduce, Data& data, Indices cons
 /// ```
 template <class Reduce, class Data, class Indices, class Updates, class Options = scatter_nd_options,
     class... Env>
-    requires(!detail::is_operand<Reduce>)
+    requires(!detail::begins_with_data<Reduce, Updates, scatter_nd_options>)
 void distributed_scatter_nd_into(Reduce&& reduce, Data&& data, Indices const& indices, Updates const& updates,
     Options&& options = {}, Env&&... env)
 {
@@ -47790,7 +47772,7 @@ void distributed_scatter_nd_into(Reduce&& reduce, Data&& data, Indices const& in
 
 /// Runs distributed_scatter_nd_into without a reduction.
 template <class Data, class Indices, class Updates, class Options = scatter_nd_options, class... Env>
-    requires detail::is_operand<Data>
+    requires detail::begins_with_data<Data, Options, scatter_nd_options>
 void distributed_scatter_nd_into(
     Data&& data, Indices const& indices, Updates const& updates, Options&& options = {}, Env&&... env)
 {
@@ -47865,8 +47847,8 @@ public:
     /// Errors    shape_error: as check_fits_in_memory.
     std::size_t buffer_bytes() const
     {
-        std::size_t const slices = saturated_sum(own() + 1, all()),
-                          items = elements_ == 0 ? 0 : saturated_product(slices, per_round_);
+        std::size_t const slices = saturating_add(own() + 1, all()),
+                          items = elements_ == 0 ? 0 : saturating_mul(slices, per_round_);
         check_fits_in_memory<T>(items);
         return items * sizeof(T);
     }
@@ -48011,7 +47993,7 @@ private:
 ///           length of this rank's part, and may be 0; sums: a tensor [...] for each, or std::tie of them.
 ///           The other axes are equal on all ranks. Any layout.
 /// Types     trivially copyable ones that can be added and have a zero.
-/// Axis      a distributed_axis behind the sums, before or after the policy.
+/// Axis      a distributed_axis after the sums, before or after the policy.
 /// Policy    serial, or one with threads, each of which adds some of a rank's elements.
 /// Errors    on all ranks, before the first write: shape_error, overlap_error of one of them, with its rank;
 ///           what lazy operands throw there, or std::bad_alloc, as a rank_error of the others; option_error
@@ -48142,7 +48124,7 @@ struct unstarted_ranks {
 
 } // namespace detail
 
-/// The communicator that run_ranks gives to each of its threads. Copies are the same rank.
+/// The communicator that run_thread_ranks gives to each of its threads. Copies are the same rank.
 ///
 /// Errors    rank_error: the other rank has ended, or makes another call.
 class thread_rank {
@@ -48160,9 +48142,7 @@ public:
 
     void all_gather(std::span<std::byte const> mine, std::span<std::byte> all) const
     {
-        detail::for_each_partner(*this, [&](std::size_t destination, std::size_t source) {
-            exchange(destination, mine, source, all.subspan(source * mine.size(), mine.size()));
-        });
+        detail::all_gather_by_exchange(*this, mine, all);
     }
 
 private:
@@ -48177,11 +48157,12 @@ private:
 /// Example
 /// ```cpp
 /// std::vector<std::size_t> squares(3);
-/// xloom::run_ranks(3, [&](auto const& ranks) { squares[ranks.rank()] = ranks.rank() * ranks.rank(); });
+/// xloom::run_thread_ranks(
+///     3, [&](auto const& ranks) { squares[ranks.rank()] = ranks.rank() * ranks.rank(); });
 /// squares; // = [0, 1, 4]
 /// ```
 template <class F>
-void run_ranks(std::size_t size, F const& f)
+void run_thread_ranks(std::size_t size, F const& f)
 {
     detail::thread_exchange all(size);
     detail::first_failure failure;
@@ -48259,7 +48240,7 @@ template <class Item, class Range>
 struct cell_input {
     static consteval bool holds()
     {
-        static_assert(items_of<Range, Item>, "xloom: the input of a cell must be a tensor, std::vector or "
+        static_assert(items_of<Range, Item>, "the input of a cell must be a tensor, std::vector or "
                                              "std::span of the weights' element type, in memory");
         return items_of<Range, Item>;
     }
@@ -48271,7 +48252,7 @@ struct cell_state {
     static consteval bool holds()
     {
         static_assert(mutable_items_of<Range, Item>,
-            "xloom: a state or output of a cell must be a tensor, std::vector or std::span of the weights' "
+            "a state or output of a cell must be a tensor, std::vector or std::span of the weights' "
             "element type, in memory that can be written");
         return mutable_items_of<Range, Item>;
     }
@@ -49134,14 +49115,44 @@ using rnn_cell = detail::recurrent_cell<detail::rnn_family, Item>;
 namespace xloom::inline XLOOM_ABI {
 
 namespace detail {
+
 template <class Family, class Item>
 class stack_run;
+
+/// The element type of packed weights.
+template <class Weights>
+struct item_of_weights;
+template <class Family, class Item>
+struct item_of_weights<recurrent_weights<Family, Item>> {
+    using type = Item;
+};
+
 } // namespace detail
 
 /// Reusable memory of the stacks of recurrent layers: the outputs of two layers, and workspaces of those that
 /// run at once. It grows to the size that a call needs. One call may use it at a time.
 template <class Item>
 class stack_workspace {
+public:
+    stack_workspace() = default;
+    /// Makes room for all calls of these layers, such as a std::vector of lstm_weights, with up to T steps, N
+    /// rows and the policy's threads.
+    ///
+    /// Errors    shape_error, option_error: layers that do not fit, as lstm_stack. shape_error: sizes that
+    ///           cannot be counted in bytes.
+    template <class Layers, execution_policy Policy = serial_policy>
+    explicit stack_workspace(Layers const& layers, batch_sizes const& batch, Policy const& policy = {});
+
+    /// Returns the number of bytes allocated.
+    std::size_t bytes() const noexcept
+    {
+        std::size_t sum = (between_[0].capacity() + between_[1].capacity()) * sizeof(Item) +
+                          layers_.capacity() * sizeof(recurrent_workspace<Item>);
+        for (recurrent_workspace<Item> const& each : layers_)
+            sum += each.bytes();
+        return sum;
+    }
+
 private:
     template <class, class>
     friend class detail::stack_run;
@@ -49149,6 +49160,10 @@ private:
     std::array<detail::aligned_vector<Item>, 2> between_{};
     std::vector<recurrent_workspace<Item>> layers_{};
 };
+
+template <class Layers, class... Policy>
+stack_workspace(Layers const&, batch_sizes const&, Policy const&...)
+    -> stack_workspace<typename detail::item_of_weights<typename Layers::value_type>::type>;
 
 } // namespace xloom::inline XLOOM_ABI
 
@@ -49201,8 +49216,7 @@ public:
     void operator()(Policy const& policy)
     {
         std::size_t const at_once = layers_at_once(policy), L = layers_.size();
-        if (workspace_.layers_.size() < at_once)
-            workspace_.layers_.resize(at_once);
+        make_layers(at_once);
         std::vector<progress> done(at_once == 1 ? 0 : L);
         auto const for_each_group = [&](auto const& of_one, auto const& of_several) {
             for (std::size_t begin = 0; begin < L; begin += at_once)
@@ -49227,25 +49241,60 @@ public:
             [&](std::size_t begin, std::size_t end) { run_at_once(begin, end, done, policy_ref(policy)); });
     }
 
+    /// Makes the workspace large enough for smaller batches too, of which other numbers of layers may run at
+    /// once.
+    template <class Policy>
+    void reserve_all(Policy const& policy)
+    {
+        std::size_t const at_once = most_at_once(policy);
+        make_layers(at_once);
+        for (std::size_t l = 0; l < layers_.size(); ++l)
+            make_runner(layers_[l], operands_of(l), workspace_.layers_[0], policy).reserve_all(states_of(l));
+        for (std::size_t slot = 1; slot < at_once; ++slot) // layer l takes it if l - slot is the first to run
+            for (std::size_t l = slot; l < layers_.size(); ++l)
+                runner_of(l, l - slot, {}).reserve(states_of(l));
+    }
+
 private:
+    void make_layers(std::size_t at_once)
+    {
+        if (workspace_.layers_.size() < at_once)
+            workspace_.layers_.resize(at_once);
+    }
+
+    /// Returns the multiply-adds of a step of a row in all layers.
+    std::size_t products() const
+    {
+        std::size_t sum = 0;
+        for (auto const& layer : layers_)
+            sum += detail::parameters_of(layer, 0).products();
+        return sum;
+    }
+
+    /// Returns the largest number of layers that run at once, in this batch or in a smaller one.
+    template <class Policy>
+    std::size_t most_at_once(Policy const& policy) const
+    {
+        for (auto const& layer : layers_)
+            if (layer.direction() != direction::forward)
+                return 1;
+        return (std::min)(
+            detail::parts_for(policy, detail::products_of(batch_, products()), tuning::products_per_thread),
+            layers_.size());
+    }
+
     /// Returns how many layers run at once; 1 if each has all rows and threads to itself.
     template <class Policy>
     std::size_t layers_at_once(Policy const& policy) const
     {
-        std::size_t products = 0;
-        for (std::size_t l = 0; l < layers_.size(); ++l) {
-            if (layers_[l].direction() != direction::forward)
-                return 1;
-            if constexpr (std::is_same_v<compute_t<Item>, Item>)
+        if constexpr (std::is_same_v<compute_t<Item>, Item>)
+            for (std::size_t l = 0; l < layers_.size(); ++l)
                 if (prefers_small_steps(layers_[l], operands_of(l)))
                     return 1;
-            products += detail::parameters_of(layers_[l], 0).products();
-        }
-        std::size_t const threads = (std::min)(
-            detail::parts_for(policy, detail::products_of(batch_, products), tuning::products_per_thread),
-            layers_.size());
-        bool const is_short = batch_.T < tuning::min_blocks_per_layer * steps_of(0);
-        return is_short || threads <= row_groups(policy, layers_[0].sizes(), batch_, products) ? 1 : threads;
+        std::size_t const threads = most_at_once(policy);
+        if (threads == 1 || batch_.T < tuning::min_blocks_per_layer * steps_of(0))
+            return 1;
+        return threads <= row_groups(policy, layers_[0].sizes(), batch_, products()) ? 1 : threads;
     }
 
     /// Returns the runner of a layer of those that run at once from layer `begin` on.
@@ -49273,18 +49322,16 @@ private:
     std::size_t steps_of(std::size_t l) const
     {
         std::size_t const N = std::max<std::size_t>(batch_.N, 1),
-                          products = saturated_product(N, detail::parameters_of(layers_[l], 0).products());
+                          products = saturating_mul(N, detail::parameters_of(layers_[l], 0).products());
         return (std::max)({batch_.T / tuning::blocks_per_layer, tuning::products_per_share / products,
             ceil_div(tuning::min_rows_per_product, N)});
     }
 
     batch_operands<Item> operands_of(std::size_t l) const
     {
-        auto const& weights = layers_[l];
-        recurrent_widths const& sizes = weights.sizes();
+        recurrent_widths const& sizes = layers_[l].sizes();
         auto const between = [&](std::size_t layer) { return workspace_.between_[layer % 2].data(); };
-        batch_operands<Item> operands{batch_, sizes, weights.direction(), {X_, weights.layout()},
-            {outputs_.Y, weights.layout()}, &start_.sequence_lens};
+        batch_operands<Item> operands = detail::operands_of(layers_[l], batch_, X_, start_, outputs_);
         if (l != 0) // [N, T, D, K], as an input [N, T, D K]
             operands.X = {tensor_ref<Item const>(between(l - 1), {batch_.N, batch_.T, sizes.I}), 1};
         if (l + 1 != layers_.size()) {
@@ -49327,6 +49374,15 @@ void check_layers(std::string_view op, stack_layers<Family, Item> layers)
     }
 }
 
+/// Returns the widths of a layer with the directions of all, which those of the states of a stack are.
+template <class Family, class Item>
+recurrent_widths widths_of_states(stack_layers<Family, Item> layers)
+{
+    recurrent_widths states = layers[0].sizes();
+    states.D *= layers.size();
+    return states;
+}
+
 /// Returns the shapes of a stack's Y and of the states of all layers. `states` are the widths of a layer but
 /// for D, which is L D.
 inline recurrent_shapes shapes_of_stack(recurrent_widths const& layer, recurrent_widths const& states,
@@ -49360,8 +49416,7 @@ stack_sizes check_stack(std::string_view op, tensor_ref<Item const> const& X,
     recurrent_widths const& first = layers[0].sizes();
     std::int64_t const layout = layers[0].layout();
     batch_sizes const batch = check_X(op, X.shape(), first, layout);
-    recurrent_widths states = first;
-    states.D *= layers.size();
+    recurrent_widths const states = widths_of_states(layers);
     check_rows(op, states, batch.N);
     stack_sizes const sizes{batch, first, layers.size(), shapes_of_stack(first, states, batch, layout)};
     check_states(op, sizes.shapes, shape_if_given(start.initial_h), shape_of_initial_c<Family>(start),
@@ -49413,7 +49468,33 @@ void run_stack_into(std::string_view op, tensor_ref<Item const> const& X, stack_
     }
 }
 
+/// Makes a workspace large enough for a stack with up to the steps and rows of a batch.
+template <class Family, class Item, class Policy>
+void reserve_stack(stack_workspace<Item>& workspace, stack_layers<Family, Item> layers,
+    batch_sizes const& batch, Policy const& policy)
+{
+    static constexpr std::string_view op = "xloom::stack_workspace";
+    check_layers<Family, Item>(op, layers);
+    check_batch_sizes(op, layers[0].sizes(), batch);
+    check_rows(op, widths_of_states(layers), batch.N);
+    tensor_ref<Item const> const X{};
+    typename Family::template start<Item> const start{};
+    typename Family::template outputs<Item> const outputs{};
+    stack_run<Family, Item>(X, layers, batch, start, outputs, workspace).reserve_all(policy);
+}
+
 } // namespace xloom::inline XLOOM_ABI::detail
+
+namespace xloom::inline XLOOM_ABI {
+
+template <class Item>
+template <class Layers, execution_policy Policy>
+stack_workspace<Item>::stack_workspace(Layers const& layers, batch_sizes const& batch, Policy const& policy)
+{
+    detail::reserve_stack(*this, std::span<typename Layers::value_type const>(layers), batch, policy);
+}
+
+} // namespace xloom::inline XLOOM_ABI
 
 namespace xloom::inline XLOOM_ABI {
 
@@ -49456,7 +49537,8 @@ lstm_result<Item> lstm_stack(Input const& X, std::type_identity_t<std::span<lstm
 }
 
 /// Computes a stack of LSTMs into the caller's outputs, of any strides, and maybe with the caller's
-/// workspace, a stack_workspace<Item>, which the first call makes large enough.
+/// workspace, a stack_workspace<Item>: on one thread it allocates nothing if that is large enough.
+/// stack_workspace(layers, {T, N}) is for up to T steps and N rows.
 ///
 /// Errors    as lstm_stack; shape_error: an output's shape; overlap_error: an output shares memory with an
 ///           input or another output. Y_h and Y_c may be the same tensors as initial_h and initial_c.
@@ -49769,7 +49851,7 @@ constexpr DLDataTypeCode dlpack_code()
     constexpr bool is_built_in = std::is_arithmetic_v<T> && type != element_type::undefined;
     static_assert(is_built_in || type == element_type::float16 || type == element_type::bfloat16 ||
                       type == element_type::complex64 || type == element_type::complex128,
-        "xloom: a tensor of DLPack holds numbers or bool, of storage types only float16 and bfloat16");
+        "a tensor of DLPack holds numbers or bool, of storage types only float16 and bfloat16");
     if (type == element_type::bfloat16)
         return kDLBfloat;
     if (type == element_type::complex64 || type == element_type::complex128)
@@ -50188,11 +50270,11 @@ struct mappable {
     static consteval bool holds()
     {
         static_assert(is_always_row_major<bare<X>>,
-            "xloom::as_eigen: x must be a tensor whose type says that its items "
+            "what as_eigen maps must be a tensor whose type says that its items "
             "are contiguous and row-major, such as an element of a scan");
         if constexpr (is_always_row_major<bare<X>>) {
             constexpr std::size_t rank = enable_tensor<bare<X>>::rank;
-            static_assert(rank == 1 || rank == 2, "xloom::as_eigen: x must have a static rank of 1 or 2");
+            static_assert(rank == 1 || rank == 2, "what as_eigen maps must have a static rank of 1 or 2");
             return rank == 1 || rank == 2;
         }
         return false;
@@ -50465,7 +50547,7 @@ std::vector<recurrent_weights<Family, Item>> read_layers(
 /// hidden_size. Two directions are bidirectional, one is forward. ONNX's other attributes and inputs are an
 /// error, and so is a member of a layer outside layers, or of all layers inside; further ones are ignored.
 ///
-/// Types     float, double. Behind the path the arguments of lstm_weights may follow that say how weights are
+/// Types     float, double. After the path the arguments of lstm_weights may follow that say how weights are
 ///           packed: a weight_storage, for_training.
 /// Errors    file_error: the file cannot be read, or is not such an object. shape_error, option_error: as
 ///           lstm_weights. The texts about shapes and attributes have the path and the layer.
@@ -50575,9 +50657,7 @@ public:
         if (mine.size() <= most_bytes_ / size_)
             return require(MPI_Allgather(mine.data(), static_cast<int>(mine.size()), MPI_BYTE, all.data(),
                 static_cast<int>(mine.size()), MPI_BYTE, mine_));
-        detail::for_each_partner(*this, [&](std::size_t destination, std::size_t source) {
-            exchange(destination, mine, source, all.subspan(source * mine.size(), mine.size()));
-        });
+        detail::all_gather_by_exchange(*this, mine, all);
     }
 
 private:

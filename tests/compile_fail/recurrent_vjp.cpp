@@ -11,11 +11,11 @@
 #include <utility>
 #include <vector>
 
+#include <xloom/gradients/activate_vjp.hpp>
 #include <xloom/gradients/attn_lstm_vjp.hpp>
 #include <xloom/gradients/gru_vjp.hpp>
 #include <xloom/gradients/lstm_vjp.hpp>
 #include <xloom/gradients/rnn_vjp.hpp>
-#include <xloom/gradients/activate_vjp.hpp>
 
 using namespace xloom;
 

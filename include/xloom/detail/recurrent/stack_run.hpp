@@ -153,9 +153,9 @@ public:
         make_layers(at_once);
         for (std::size_t l = 0; l < layers_.size(); ++l)
             make_runner(layers_[l], operands_of(l), workspace_.layers_[0], policy).reserve_all(states_of(l));
-        for (std::size_t behind = 1; behind < at_once; ++behind) // a number of layers behind the first
-            for (std::size_t l = behind; l < layers_.size(); ++l)
-                runner_of(l, l - behind, {}).reserve(states_of(l));
+        for (std::size_t slot = 1; slot < at_once; ++slot) // layer l takes it if l - slot is the first to run
+            for (std::size_t l = slot; l < layers_.size(); ++l)
+                runner_of(l, l - slot, {}).reserve(states_of(l));
     }
 
 private:
@@ -195,9 +195,9 @@ private:
                 if (prefers_small_steps(layers_[l], operands_of(l)))
                     return 1;
         std::size_t const threads = most_at_once(policy);
-        bool const is_short = batch_.T < tuning::min_blocks_per_layer * steps_of(0);
-        return is_short || threads <= row_groups(policy, layers_[0].sizes(), batch_, products()) ? 1
-                                                                                                 : threads;
+        if (threads == 1 || batch_.T < tuning::min_blocks_per_layer * steps_of(0))
+            return 1;
+        return threads <= row_groups(policy, layers_[0].sizes(), batch_, products()) ? 1 : threads;
     }
 
     /// Returns the runner of a layer of those that run at once from layer `begin` on.
