@@ -7,7 +7,9 @@
 
 #include <xloom/control_flow/loop.hpp>
 #include <xloom/control_flow/scan.hpp>
+#include <xloom/indexing/gather_elements.hpp>
 #include <xloom/indexing/gather_nd.hpp>
+#include <xloom/indexing/scatter_elements.hpp>
 #include <xloom/indexing/scatter_nd.hpp>
 #include <xloom/indexing/tensor_scatter.hpp>
 #include <xloom/parallel/cumulative.hpp>
@@ -131,6 +133,34 @@ TEST_CASE("scatter_nd_into and gather_nd_into of items and of slices, out of ran
     steady::check(calls, [&] { gather_nd_into(data, slices, slice_values); });
     steady::check(calls, [&] { gather_nd_into(data, outside, slice_values, {.bounds = bounds::clip}); });
     CHECK(item_values(0) == data(1, 2, 3));
+}
+
+TEST_CASE("scatter_elements_into and gather_elements_into along every axis, out of range too")
+{
+    xt::xtensor<float, 3> data = xt::zeros<float>({5, 6, 7});
+    xt::xtensor<float, 3> values = xt::ones<float>({5, 6, 7});
+    xt::xtensor<std::int64_t, 3> const first = xt::zeros<std::int64_t>({5, 6, 7}), last = first - 1,
+                                       outside = first + 9;
+    for (std::int64_t const axis : {0, 1, 2}) {
+        steady::check(calls, [&] { scatter_elements_into(data, first, values, {.axis = axis}); });
+        steady::check(
+            calls, [&] { scatter_elements_into(reduction::add, data, last, values, {.axis = axis}); });
+        steady::check(calls, [&] { scatter_elements_into(reduce_max, data, last, values, {.axis = axis}); });
+        steady::check(
+            calls, [&] { scatter_elements_into(reduction::add, data, first, broadcast(1), {.axis = axis}); });
+        steady::check(calls,
+            [&] { scatter_elements_into(data, outside, values, {.axis = axis, .bounds = bounds::drop}); });
+        CHECK(data(0, 0, 0) > 1);
+        steady::check(calls, [&] { gather_elements_into(data, first, values, {.axis = axis}); });
+        CHECK(values(0, 0, 0) == data(0, 0, 0));
+        steady::check(calls,
+            [&] { gather_elements_into(data, outside, values, {.axis = axis, .bounds = bounds::clip}); });
+        CHECK(values(0, 0, 0) != data(0, 0, 0));
+    }
+    xt::xtensor<std::int32_t, 3> const few = {{{4, 1}}, {{0, 3}}};
+    xt::xtensor<float, 3> some = xt::ones<float>({2, 1, 2});
+    steady::check(calls, [&] { scatter_elements_into(data, few, some); });
+    steady::check(calls, [&] { gather_elements_into(data, few, some); });
 }
 
 TEST_CASE("tensor_scatter_into, beyond the end of a circular cache too")

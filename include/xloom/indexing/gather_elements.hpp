@@ -45,9 +45,10 @@ auto gather_elements(Data const& data, Indices const& indices, Options&& options
 /// Gathers items of data into the caller's output, of any layout; with bounds::drop, dropped items keep their
 /// values.
 ///
-/// Cost      as gather_elements, and another pass over the indices with bounds::check.
 /// Errors    as gather_elements, before the first write; shape_error: another shape of output. overlap_error:
 ///           output shares memory with data or indices, or its items share memory with each other.
+/// Cost      as gather_elements, and another pass over the indices with bounds::check.
+/// Real time on one thread, of row-major operands, after a call of the same sizes.
 template <class Data, class Indices, class Output, class Options = gather_elements_options, class... Env>
 void gather_elements_into(
     Data const& data, Indices const& indices, Output&& output, Options&& options = {}, Env&&... env)

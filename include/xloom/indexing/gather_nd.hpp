@@ -66,10 +66,10 @@ constexpr shape gather_nd_shape(
 /// Gathers slices of data into the caller's output, of any layout; with bounds::drop, dropped slices keep
 /// their values.
 ///
-/// Cost      as gather_nd, and another pass over the indices with bounds::check.
-/// Real time on one thread, of row-major operands, after a call of the same sizes.
 /// Errors    as gather_nd, before the first write; shape_error: another shape of output. overlap_error:
 ///           output shares memory with data or indices, or its items share memory with each other.
+/// Cost      as gather_nd, and another pass over the indices with bounds::check.
+/// Real time on one thread, of row-major operands, after a call of the same sizes.
 template <class Data, class Indices, class Output, class Options = gather_nd_options, class... Env>
 void gather_nd_into(
     Data const& data, Indices const& indices, Output&& output, Options&& options = {}, Env&&... env)

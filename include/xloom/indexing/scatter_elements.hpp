@@ -80,6 +80,8 @@ auto scatter_elements(Reduce&& reduce, Data&& data, Indices const& indices, Upda
 /// Errors    as scatter_elements, before the first write; overlap_error also if items of data share memory,
 ///           as in a broadcast view. After an exception of a callable, data is left as by scatter_nd_into.
 /// Cost      as scatter_elements without the copy of data; nothing else is allocated.
+/// Real time on one thread, of row-major operands, unless an option or the mean counts updates, after a call
+///           of the same sizes.
 /// Aliasing  data must share no memory with indices or updates.
 template <class Data, class Indices, class Updates, class Options = scatter_elements_options, class... Env>
     requires detail::begins_with_data<Data, Options, scatter_elements_options>
