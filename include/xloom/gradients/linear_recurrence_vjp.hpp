@@ -34,15 +34,15 @@ template <class A, class B, class H0, class H, class CtH>
 using recurrence_vjp_types =
     requirements<recurrence_types<A, B, H0>, with_an_axis<H, CtH>, one_element_type<A, H, CtH>>;
 
-/// Checks the operands and computes the gradients: all are written if `is_fresh`, else those that are given
-/// are added to. Requires valid types and no lazy operands.
+/// Checks the operands and computes the gradients: if `is_added`, those that are given are added to, else all
+/// are written. Requires valid types and no lazy operands.
 template <class A, class B, class H0, class H, class CtH, class Policy>
 void run_linear_recurrence_vjp(std::string_view op, A const& a, B const& b, H0 const& h0, H const& h,
-    CtH const& ct_h, recurrence_gradient_refs<item_t<A>> const& gradients, bool is_fresh,
+    CtH const& ct_h, recurrence_gradient_refs<item_t<A>> const& gradients, bool is_added,
     linear_recurrence_options const& options, Policy const& policy)
 {
     detail::run_recurrence_vjp(detail::checked_recurrence_vjp(op, a, b, h0, h, ct_h, gradients, options.axis),
-        is_fresh, options.reverse, policy_ref(policy));
+        is_added, options.reverse, policy_ref(policy));
 }
 
 } // namespace detail
@@ -89,7 +89,7 @@ void linear_recurrence_vjp_into(A const& a, B const& b, H0 const& h0, H const& h
         auto const [slopes, terms, states, cotangents] = detail::evaluated_inputs(std::tie(a, b, h, ct_h));
         decltype(auto) initial = detail::initial_state<Item>(h0);
         detail::run_linear_recurrence_vjp("xloom::linear_recurrence_vjp_into", slopes, terms, initial, states,
-            cotangents, gradients, /*is_fresh*/ false, detail::options_of<linear_recurrence_options>(options),
+            cotangents, gradients, /*is_added*/ true, detail::options_of<linear_recurrence_options>(options),
             detail::policy_of(options, env...));
     }
 }
@@ -125,7 +125,7 @@ auto linear_recurrence_vjp(
         if constexpr (tensor<state_type>)
             gradients.h0 = detail::make_tensor<state_type>(op, "ct_h0", detail::shape_of(initial));
         detail::run_linear_recurrence_vjp(op, slopes, terms, initial, states, cotangents,
-            {gradients.a, gradients.b, gradients.h0}, /*is_fresh*/ true,
+            {gradients.a, gradients.b, gradients.h0}, /*is_added*/ false,
             detail::options_of<linear_recurrence_options>(options), detail::policy_of(options, env...));
     }
     return gradients;

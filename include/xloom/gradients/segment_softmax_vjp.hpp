@@ -40,7 +40,7 @@ auto segment_softmax_vjp(Y const& y, Splits const& row_splits, Ct const& ct_y, E
         auto const [results, splits, cotangents] = detail::evaluated_inputs(std::tie(y, row_splits, ct_y));
         auto ct_x = detail::make_like(op, "y", results);
         detail::run_segment_softmax_vjp(
-            op, results, splits, cotangents, ct_x, false, detail::policy_of(env...));
+            op, results, splits, cotangents, ct_x, /*is_added*/ false, detail::policy_of(env...));
         return ct_x;
     } else {
         return detail::owned_t<Y>(); // a value, so that one mistake gives one error
@@ -55,7 +55,7 @@ void segment_softmax_vjp_into(Y const& y, Splits const& row_splits, Ct const& ct
                       detail::results_of<Y, CtX>>()) {
         auto const [results, splits, cotangents] = detail::evaluated_inputs(std::tie(y, row_splits, ct_y));
         detail::run_segment_softmax_vjp("xloom::segment_softmax_vjp_into", results, splits, cotangents, ct_x,
-            true, detail::policy_of(env...));
+            /*is_added*/ true, detail::policy_of(env...));
     }
 }
 

@@ -218,26 +218,26 @@ recurrence_vjp_call<item_t<A>> checked_recurrence_vjp(std::string_view op, A con
         {ct_b.data(), ct_b.block().layout}, {ct_h0.data(), by_h0.layout}, axis};
 }
 
-/// Computes the gradients: all are written if `is_fresh`, else those that are given are added to.
+/// Computes the gradients: if `is_added`, those that are given are added to, else all are written.
 template <class T>
 void run_recurrence_vjp(
-    recurrence_vjp_call<T> const& call, bool is_fresh, bool reverse, policy_ref const& policy)
+    recurrence_vjp_call<T> const& call, bool is_added, bool reverse, policy_ref const& policy)
 {
     std::size_t const count = element_count(call.dims());
     if (count == 0) {
-        if (is_fresh)
+        if (!is_added)
             detail::for_each_pair(call.ct_h0, call.ct_h0, [](T const&, T& to) { to = T{}; });
         return;
     }
     shape const& dims_of_h0 = call.ct_h0.layout.dims;
-    aligned_vector<T> scratch(is_fresh ? 0 : count + element_count(dims_of_h0));
+    aligned_vector<T> scratch(is_added ? count + element_count(dims_of_h0) : 0);
     recurrence_vjp<T> const vjp{call.a, call.h0, call.h, call.ct_h,
-        is_fresh ? call.ct_a
-                 : strided_items<T>{scratch.data(), {call.dims(), row_major_strides(call.dims())}},
+        is_added ? strided_items<T>{scratch.data(), {call.dims(), row_major_strides(call.dims())}}
+                 : call.ct_a,
         call.axis, reverse};
     flush_subnormals const flushing;
     vjp.run_by_b(policy);
-    if (is_fresh) {
+    if (!is_added) {
         detail::copy_operand(vjp.read_ct(), call.ct_b);
         vjp.run_by_h0(call.ct_h0);
         return vjp.run_by_a(policy);
