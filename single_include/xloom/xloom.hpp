@@ -33961,26 +33961,26 @@ recurrence_vjp_call<item_t<A>> checked_recurrence_vjp(std::string_view op, A con
         {ct_b.data(), ct_b.block().layout}, {ct_h0.data(), by_h0.layout}, axis};
 }
 
-/// Computes the gradients: all are written if `is_fresh`, else those that are given are added to.
+/// Computes the gradients: if `is_added`, those that are given are added to, else all are written.
 template <class T>
 void run_recurrence_vjp(
-    recurrence_vjp_call<T> const& call, bool is_fresh, bool reverse, policy_ref const& policy)
+    recurrence_vjp_call<T> const& call, bool is_added, bool reverse, policy_ref const& policy)
 {
     std::size_t const count = element_count(call.dims());
     if (count == 0) {
-        if (is_fresh)
+        if (!is_added)
             detail::for_each_pair(call.ct_h0, call.ct_h0, [](T const&, T& to) { to = T{}; });
         return;
     }
     shape const& dims_of_h0 = call.ct_h0.layout.dims;
-    aligned_vector<T> scratch(is_fresh ? 0 : count + element_count(dims_of_h0));
+    aligned_vector<T> scratch(is_added ? count + element_count(dims_of_h0) : 0);
     recurrence_vjp<T> const vjp{call.a, call.h0, call.h, call.ct_h,
-        is_fresh ? call.ct_a
-                 : strided_items<T>{scratch.data(), {call.dims(), row_major_strides(call.dims())}},
+        is_added ? strided_items<T>{scratch.data(), {call.dims(), row_major_strides(call.dims())}}
+                 : call.ct_a,
         call.axis, reverse};
     flush_subnormals const flushing;
     vjp.run_by_b(policy);
-    if (is_fresh) {
+    if (!is_added) {
         detail::copy_operand(vjp.read_ct(), call.ct_b);
         vjp.run_by_h0(call.ct_h0);
         return vjp.run_by_a(policy);
@@ -34541,15 +34541,15 @@ template <class A, class B, class H0, class H, class CtH>
 using recurrence_vjp_types =
     requirements<recurrence_types<A, B, H0>, with_an_axis<H, CtH>, one_element_type<A, H, CtH>>;
 
-/// Checks the operands and computes the gradients: all are written if `is_fresh`, else those that are given
-/// are added to. Requires valid types and no lazy operands.
+/// Checks the operands and computes the gradients: if `is_added`, those that are given are added to, else all
+/// are written. Requires valid types and no lazy operands.
 template <class A, class B, class H0, class H, class CtH, class Policy>
 void run_linear_recurrence_vjp(std::string_view op, A const& a, B const& b, H0 const& h0, H const& h,
-    CtH const& ct_h, recurrence_gradient_refs<item_t<A>> const& gradients, bool is_fresh,
+    CtH const& ct_h, recurrence_gradient_refs<item_t<A>> const& gradients, bool is_added,
     linear_recurrence_options const& options, Policy const& policy)
 {
     detail::run_recurrence_vjp(detail::checked_recurrence_vjp(op, a, b, h0, h, ct_h, gradients, options.axis),
-        is_fresh, options.reverse, policy_ref(policy));
+        is_added, options.reverse, policy_ref(policy));
 }
 
 } // namespace detail
@@ -34596,7 +34596,7 @@ void linear_recurrence_vjp_into(A const& a, B const& b, H0 const& h0, H const& h
         auto const [slopes, terms, states, cotangents] = detail::evaluated_inputs(std::tie(a, b, h, ct_h));
         decltype(auto) initial = detail::initial_state<Item>(h0);
         detail::run_linear_recurrence_vjp("xloom::linear_recurrence_vjp_into", slopes, terms, initial, states,
-            cotangents, gradients, /*is_fresh*/ false, detail::options_of<linear_recurrence_options>(options),
+            cotangents, gradients, /*is_added*/ true, detail::options_of<linear_recurrence_options>(options),
             detail::policy_of(options, env...));
     }
 }
@@ -34632,7 +34632,7 @@ auto linear_recurrence_vjp(
         if constexpr (tensor<state_type>)
             gradients.h0 = detail::make_tensor<state_type>(op, "ct_h0", detail::shape_of(initial));
         detail::run_linear_recurrence_vjp(op, slopes, terms, initial, states, cotangents,
-            {gradients.a, gradients.b, gradients.h0}, /*is_fresh*/ true,
+            {gradients.a, gradients.b, gradients.h0}, /*is_added*/ false,
             detail::options_of<linear_recurrence_options>(options), detail::policy_of(options, env...));
     }
     return gradients;
@@ -38772,7 +38772,7 @@ auto segment_softmax_vjp(Y const& y, Splits const& row_splits, Ct const& ct_y, E
         auto const [results, splits, cotangents] = detail::evaluated_inputs(std::tie(y, row_splits, ct_y));
         auto ct_x = detail::make_like(op, "y", results);
         detail::run_segment_softmax_vjp(
-            op, results, splits, cotangents, ct_x, false, detail::policy_of(env...));
+            op, results, splits, cotangents, ct_x, /*is_added*/ false, detail::policy_of(env...));
         return ct_x;
     } else {
         return detail::owned_t<Y>(); // a value, so that one mistake gives one error
@@ -38787,7 +38787,7 @@ void segment_softmax_vjp_into(Y const& y, Splits const& row_splits, Ct const& ct
                       detail::results_of<Y, CtX>>()) {
         auto const [results, splits, cotangents] = detail::evaluated_inputs(std::tie(y, row_splits, ct_y));
         detail::run_segment_softmax_vjp("xloom::segment_softmax_vjp_into", results, splits, cotangents, ct_x,
-            true, detail::policy_of(env...));
+            /*is_added*/ true, detail::policy_of(env...));
     }
 }
 
@@ -40798,9 +40798,10 @@ auto gather_elements(Data const& data, Indices const& indices, Options&& options
 /// Gathers items of data into the caller's output, of any layout; with bounds::drop, dropped items keep their
 /// values.
 ///
-/// Cost      as gather_elements, and another pass over the indices with bounds::check.
 /// Errors    as gather_elements, before the first write; shape_error: another shape of output. overlap_error:
 ///           output shares memory with data or indices, or its items share memory with each other.
+/// Cost      as gather_elements, and another pass over the indices with bounds::check.
+/// Real time on one thread, of row-major operands, after a call of the same sizes.
 template <class Data, class Indices, class Output, class Options = gather_elements_options, class... Env>
 void gather_elements_into(
     Data const& data, Indices const& indices, Output&& output, Options&& options = {}, Env&&... env)
@@ -40879,10 +40880,10 @@ constexpr shape gather_nd_shape(
 /// Gathers slices of data into the caller's output, of any layout; with bounds::drop, dropped slices keep
 /// their values.
 ///
-/// Cost      as gather_nd, and another pass over the indices with bounds::check.
-/// Real time on one thread, of row-major operands, after a call of the same sizes.
 /// Errors    as gather_nd, before the first write; shape_error: another shape of output. overlap_error:
 ///           output shares memory with data or indices, or its items share memory with each other.
+/// Cost      as gather_nd, and another pass over the indices with bounds::check.
+/// Real time on one thread, of row-major operands, after a call of the same sizes.
 template <class Data, class Indices, class Output, class Options = gather_nd_options, class... Env>
 void gather_nd_into(
     Data const& data, Indices const& indices, Output&& output, Options&& options = {}, Env&&... env)
@@ -40973,6 +40974,8 @@ auto scatter_elements(Reduce&& reduce, Data&& data, Indices const& indices, Upda
 /// Errors    as scatter_elements, before the first write; overlap_error also if items of data share memory,
 ///           as in a broadcast view. After an exception of a callable, data is left as by scatter_nd_into.
 /// Cost      as scatter_elements without the copy of data; nothing else is allocated.
+/// Real time on one thread, of row-major operands, unless an option or the mean counts updates, after a call
+///           of the same sizes.
 /// Aliasing  data must share no memory with indices or updates.
 template <class Data, class Indices, class Updates, class Options = scatter_elements_options, class... Env>
     requires detail::begins_with_data<Data, Options, scatter_elements_options>

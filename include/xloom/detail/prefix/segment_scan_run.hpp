@@ -8,6 +8,7 @@
 #include <tuple>
 
 #include <xloom/detail/check/row_splits.hpp>
+#include <xloom/detail/core/compiler.hpp>
 #include <xloom/detail/core/policy.hpp>
 #include <xloom/detail/prefix/scan_run.hpp>
 #include <xloom/detail/tensor/row_split_list.hpp>

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include <xloom/detail/core/arithmetic.hpp>
+#include <xloom/detail/core/compiler.hpp>
 #include <xloom/detail/core/policy.hpp>
 #include <xloom/detail/core/progress.hpp>
 #include <xloom/detail/core/shape.hpp>
