@@ -43,11 +43,11 @@ inline void add_product(float* __restrict sums, float item, float const* __restr
 }
 
 /// "/T:50/N:16" of {"T", 50}, {"N", 16}.
-inline std::string text_of(std::initializer_list<std::pair<std::string_view, std::size_t>> letters)
+inline std::string text_of(std::initializer_list<std::pair<std::string_view, std::size_t>> sizes)
 {
     std::string text;
-    for (auto const& [letter, size] : letters)
-        text.append("/").append(letter).append(":").append(std::to_string(size));
+    for (auto const& [symbol, size] : sizes)
+        text.append("/").append(symbol).append(":").append(std::to_string(size));
     return text;
 }
 

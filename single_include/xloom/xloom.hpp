@@ -44,7 +44,6 @@
 #include <compare>
 #include <complex>
 #include <concepts>
-#include <condition_variable>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
@@ -57,7 +56,6 @@
 #include <iterator>
 #include <limits>
 #include <memory>
-#include <mutex>
 #include <new>
 #include <numeric>
 #include <optional>
@@ -67,7 +65,6 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
-#include <thread>
 #include <tuple>
 #include <type_traits>
 #include <typeinfo>
@@ -723,7 +720,7 @@ constexpr W* workspace_of(Env&... env) noexcept
 
 /// A function that is inlined at any level of optimisation.
 #define XLOOM_ALWAYS_INLINE [[gnu::always_inline]]
-/// A lambda that is; it follows the parameters.
+/// A lambda that is inlined at any level of optimisation; the macro follows its parameters.
 #define XLOOM_ALWAYS_INLINE_LAMBDA __attribute__((always_inline))
 /// A function into which all calls are inlined.
 #define XLOOM_FLATTEN [[gnu::flatten]]
@@ -746,6 +743,12 @@ constexpr W* workspace_of(Env&... env) noexcept
 #define XLOOM_UNROLL(count)
 #define XLOOM_VECTOR(bytes)
 
+#endif
+
+/// Defined where the standard library has threads and locks. libc++ for WebAssembly has none, nor has
+/// libstdc++ for bare-metal processors.
+#ifdef __cpp_lib_scoped_lock
+#define XLOOM_HAS_STD_THREADS
 #endif
 
 // What g++ 12 reports falsely, between BEGIN and END: operands that its own AVX-512 intrinsics leave
@@ -18085,6 +18088,10 @@ callable_score<T> score_for(
 // ==== xloom/detail/core/team.hpp ====
 // Threads of an execution policy that stay together for many short loops.
 
+#ifdef XLOOM_HAS_STD_THREADS
+#include <thread>
+#endif
+
 namespace xloom::inline XLOOM_ABI::detail {
 
 /// An execution policy for loops that one thread, the leader, runs one after another. The other threads wait
@@ -18142,7 +18149,7 @@ private:
 
     static void yield()
     {
-#ifdef __STDCPP_THREADS__ // else, as on WebAssembly, libc++ has no std::this_thread
+#ifdef XLOOM_HAS_STD_THREADS
         std::this_thread::yield();
 #endif
     }
@@ -26397,10 +26404,11 @@ template <class Reduce, class T>
 concept reduces_items =
     requires(Reduce& reduce, T old, T const& update) { static_cast<T>(reduce(std::move(old), update)); };
 
-/// True if the first argument of a scatter's call is data, not a reduction. Place is the type of the argument
-/// that is in the place of the options then.
+/// True if the first argument of a scatter's call is data, not a reduction; a number is neither. Place is the
+/// type of the argument that is in the place of the options then.
 template <class First, class Place, class Options>
-concept begins_with_data = is_operand<First> || !beside_options<Place, Options>;
+concept begins_with_data =
+    (is_operand<First> && !std::is_arithmetic_v<bare<First>>) || !beside_options<Place, Options>;
 
 /// Requires a reduction of Data's items.
 template <class Reduce, class Data>
@@ -32920,9 +32928,14 @@ struct affine_consecutive_access {
 // ==== xloom/detail/core/progress.hpp ====
 // How far one thread has come, for the threads that wait for it.
 
+#ifdef XLOOM_HAS_STD_THREADS
+#include <condition_variable>
+#include <mutex>
+#endif
+
 namespace xloom::inline XLOOM_ABI::detail {
 
-#ifdef __STDCPP_THREADS__
+#ifdef XLOOM_HAS_STD_THREADS
 /// Threads that sleep until a condition holds.
 class sleeping_threads {
 public:
@@ -32947,12 +32960,13 @@ private:
     std::condition_variable changed_{};
 };
 #else
-/// One thread, which never waits for itself: libc++ without threads, as on WebAssembly, has no std::mutex.
+/// Threads of a policy of the user's, if any, which test the condition until it holds.
 struct sleeping_threads {
     template <class Condition>
-    void sleep_until([[maybe_unused]] Condition const& condition) const
+    void sleep_until(Condition const& condition) const
     {
-        assert(condition());
+        while (!condition())
+            ;
     }
     void wake_all() const noexcept {}
 };
@@ -43925,7 +43939,9 @@ constexpr partial_type infer_tensor_scatter(partial_type const& past_cache, part
 // ==== xloom/detail/core/threads.hpp ====
 // Threads that end before their owner, and the first exception of several of them.
 
-#ifdef __STDCPP_THREADS__ // else, as in libc++ for WebAssembly, there are no threads
+#ifdef XLOOM_HAS_STD_THREADS
+#include <mutex>
+#include <thread>
 
 namespace xloom::inline XLOOM_ABI::detail {
 
@@ -43990,7 +44006,7 @@ private:
 
 #endif
 
-#ifdef __STDCPP_THREADS__ // else, as in libc++ for WebAssembly, there are no threads
+#ifdef XLOOM_HAS_STD_THREADS // else there is no thread_policy
 
 namespace xloom::inline XLOOM_ABI {
 
@@ -48039,7 +48055,9 @@ void distributed_sum_into(Xs const& xs, Sums&& sums, Env&&... env)
 // ==== xloom/ranks/thread_ranks.hpp ====
 // Ranks as threads of one process: the model of a communicator that tests and first steps use.
 
-#ifdef __STDCPP_THREADS__ // else, as in libc++ for WebAssembly, there are no threads
+#ifdef XLOOM_HAS_STD_THREADS // else there are no ranks as threads
+#include <condition_variable>
+#include <mutex>
 
 namespace xloom::inline XLOOM_ABI {
 
@@ -48102,8 +48120,8 @@ private:
     {
         changed_.wait(lock, [&] { return condition() || has_ended_[other]; });
         if (!condition())
-            fail<rank_error>(
-                "xloom::thread_rank: rank ", other, " ended while another rank waited for its message");
+            fail<rank_error>("xloom::thread_rank: rank ", other,
+                " ended while another rank waited for its message. All ranks must make the same calls.");
     }
 
     std::size_t size_;

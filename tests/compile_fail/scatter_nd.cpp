@@ -33,6 +33,7 @@
 // 33: updates must have the element type of what they are written to; convert them first
 // 34: updates must have the element type of what they are written to; convert them first
 // 35: updates must have the element type of what they are written to; convert them first
+// 61: the reduction must be callable as reduce(old item, update item) -> new item for data's elements; strings can be joined only (reduce_add), complex numbers have no order
 // clang-format on
 #include <array>
 #include <complex>
@@ -144,6 +145,8 @@ int main()
     auto const result = xloom::scatter_nd(plane, indices, xloom::broadcast(4));
 #elif CASE == 35
     auto const result = xloom::scatter_nd(words, indices, xloom::broadcast(4));
+#elif CASE == 61
+    auto const result = xloom::scatter_nd(1, data, indices, updates);
 #endif
     static_cast<void>(result);
     static_cast<void>(constant), static_cast<void>(words), static_cast<void>(plane);

@@ -15,7 +15,7 @@
 
 #include "support/larger_error.hpp"
 
-namespace activations_vjp_test {
+namespace activate_vjp_calls_test {
 
 using namespace xloom;
 
@@ -224,4 +224,4 @@ TEST_CASE("bad calls are refused before anything is written")
     CHECK(ct == std::vector<float>{5, 6, 7});
 }
 
-} // namespace activations_vjp_test
+} // namespace activate_vjp_calls_test

@@ -82,7 +82,7 @@ std::vector<gru_weights<Item>> read_text(std::string const& text)
     return read_gru<Item>(file.path);
 }
 
-/// Checks that a file is refused, with an error whose text is after "xloom::read_gru: " and the path.
+/// Checks that a file is refused, with an error whose text follows "xloom::read_gru: " and the path.
 template <class Error>
 void check_refused(std::string const& text, std::string const& message)
 {

@@ -189,9 +189,9 @@ class Header:
             if change.switch:
                 replaced[change.start] = change.end, change.switch.replace("{id}", str(mutant.id))
         around = [(*change.around, mutant.id) for mutant, change in mutants if change.around]
-        for begin, end, before, behind, id in sorted(around, key=lambda a: a[0] - a[1]):  # the widest first: it is outside
+        for begin, end, before, after, id in sorted(around, key=lambda a: a[0] - a[1]):  # the widest first: it is outside
             inserted[begin] = inserted.get(begin, "") + before.replace("{id}", str(id))
-            inserted[end] = behind + inserted.get(end, "")
+            inserted[end] = after + inserted.get(end, "")
         text, at = "", 0
         for place in sorted({*inserted, *replaced}):
             text += self.text[at:place] + inserted.get(place, "")

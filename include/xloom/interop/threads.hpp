@@ -4,10 +4,11 @@
 #include <algorithm>
 #include <cstddef>
 
+#include <xloom/detail/core/compiler.hpp>
 #include <xloom/detail/core/policy.hpp>
 #include <xloom/detail/core/threads.hpp>
 
-#ifdef __STDCPP_THREADS__ // else, as in libc++ for WebAssembly, there are no threads
+#ifdef XLOOM_HAS_STD_THREADS // else there is no thread_policy
 
 namespace xloom::inline XLOOM_ABI {
 

@@ -2,18 +2,19 @@
 // Ranks as threads of one process: the model of a communicator that tests and first steps use.
 
 #include <algorithm>
-#include <condition_variable>
 #include <cstddef>
-#include <mutex>
 #include <span>
 #include <utility>
 #include <vector>
 
 #include <xloom/detail/core/communicator.hpp>
+#include <xloom/detail/core/compiler.hpp>
 #include <xloom/detail/core/error.hpp>
 #include <xloom/detail/core/threads.hpp>
 
-#ifdef __STDCPP_THREADS__ // else, as in libc++ for WebAssembly, there are no threads
+#ifdef XLOOM_HAS_STD_THREADS // else there are no ranks as threads
+#include <condition_variable>
+#include <mutex>
 
 namespace xloom::inline XLOOM_ABI {
 
@@ -76,8 +77,8 @@ private:
     {
         changed_.wait(lock, [&] { return condition() || has_ended_[other]; });
         if (!condition())
-            fail<rank_error>(
-                "xloom::thread_rank: rank ", other, " ended while another rank waited for its message");
+            fail<rank_error>("xloom::thread_rank: rank ", other,
+                " ended while another rank waited for its message. All ranks must make the same calls.");
     }
 
     std::size_t size_;

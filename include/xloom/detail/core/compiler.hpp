@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <version>
 
 #include <xloom/detail/core/abi.hpp>
 
@@ -11,7 +12,7 @@
 
 /// A function that is inlined at any level of optimisation.
 #define XLOOM_ALWAYS_INLINE [[gnu::always_inline]]
-/// A lambda that is; it follows the parameters.
+/// A lambda that is inlined at any level of optimisation; the macro follows its parameters.
 #define XLOOM_ALWAYS_INLINE_LAMBDA __attribute__((always_inline))
 /// A function into which all calls are inlined.
 #define XLOOM_FLATTEN [[gnu::flatten]]
@@ -34,6 +35,12 @@
 #define XLOOM_UNROLL(count)
 #define XLOOM_VECTOR(bytes)
 
+#endif
+
+/// Defined where the standard library has threads and locks. libc++ for WebAssembly has none, nor has
+/// libstdc++ for bare-metal processors.
+#ifdef __cpp_lib_scoped_lock
+#define XLOOM_HAS_STD_THREADS
 #endif
 
 // What g++ 12 reports falsely, between BEGIN and END: operands that its own AVX-512 intrinsics leave

@@ -2,17 +2,20 @@
 // How far one thread has come, for the threads that wait for it.
 
 #include <atomic>
-#include <cassert>
-#include <condition_variable>
 #include <cstddef>
-#include <mutex>
 
 #include <xloom/detail/core/abi.hpp>
+#include <xloom/detail/core/compiler.hpp>
 #include <xloom/detail/core/tuning.hpp>
+
+#ifdef XLOOM_HAS_STD_THREADS
+#include <condition_variable>
+#include <mutex>
+#endif
 
 namespace xloom::inline XLOOM_ABI::detail {
 
-#ifdef __STDCPP_THREADS__
+#ifdef XLOOM_HAS_STD_THREADS
 /// Threads that sleep until a condition holds.
 class sleeping_threads {
 public:
@@ -37,12 +40,13 @@ private:
     std::condition_variable changed_{};
 };
 #else
-/// One thread, which never waits for itself: libc++ without threads, as on WebAssembly, has no std::mutex.
+/// Threads of a policy of the user's, if any, which test the condition until it holds.
 struct sleeping_threads {
     template <class Condition>
-    void sleep_until([[maybe_unused]] Condition const& condition) const
+    void sleep_until(Condition const& condition) const
     {
-        assert(condition());
+        while (!condition())
+            ;
     }
     void wake_all() const noexcept {}
 };

@@ -7,11 +7,15 @@
 #include <cassert>
 #include <cstddef>
 #include <limits>
-#include <thread>
 
 #include <xloom/detail/core/abi.hpp>
+#include <xloom/detail/core/compiler.hpp>
 #include <xloom/detail/core/policy.hpp>
 #include <xloom/detail/core/tuning.hpp>
+
+#ifdef XLOOM_HAS_STD_THREADS
+#include <thread>
+#endif
 
 namespace xloom::inline XLOOM_ABI::detail {
 
@@ -70,7 +74,7 @@ private:
 
     static void yield()
     {
-#ifdef __STDCPP_THREADS__ // else, as on WebAssembly, libc++ has no std::this_thread
+#ifdef XLOOM_HAS_STD_THREADS
         std::this_thread::yield();
 #endif
     }

@@ -3,13 +3,14 @@
 
 #include <cstddef>
 #include <exception>
-#include <mutex>
-#include <thread>
 #include <vector>
 
 #include <xloom/detail/core/abi.hpp>
+#include <xloom/detail/core/compiler.hpp>
 
-#ifdef __STDCPP_THREADS__ // else, as in libc++ for WebAssembly, there are no threads
+#ifdef XLOOM_HAS_STD_THREADS
+#include <mutex>
+#include <thread>
 
 namespace xloom::inline XLOOM_ABI::detail {
 

@@ -81,10 +81,11 @@ template <class Reduce, class T>
 concept reduces_items =
     requires(Reduce& reduce, T old, T const& update) { static_cast<T>(reduce(std::move(old), update)); };
 
-/// True if the first argument of a scatter's call is data, not a reduction. Place is the type of the argument
-/// that is in the place of the options then.
+/// True if the first argument of a scatter's call is data, not a reduction; a number is neither. Place is the
+/// type of the argument that is in the place of the options then.
 template <class First, class Place, class Options>
-concept begins_with_data = is_operand<First> || !beside_options<Place, Options>;
+concept begins_with_data =
+    (is_operand<First> && !std::is_arithmetic_v<bare<First>>) || !beside_options<Place, Options>;
 
 /// Requires a reduction of Data's items.
 template <class Reduce, class Data>

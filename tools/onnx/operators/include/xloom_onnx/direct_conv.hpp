@@ -26,7 +26,7 @@ struct phased_axis : spatial_axis {
         : spatial_axis(axis), phases((std::min)(kernel, stride / std::gcd(stride, dilation)))
     {}
 
-    /// Returns the phase that holds item k of windows, and how far that is after the window's own position.
+    /// Returns the phase that holds item k of windows, and how far past a window's own position it is.
     std::int64_t phase_of(std::int64_t k) const { return k % phases; }
     std::int64_t lead_of(std::int64_t k) const { return k * dilation / stride; }
     std::int64_t largest_lead() const { return lead_of(kernel - 1); }
