@@ -189,8 +189,10 @@ friend_end != "" {
     next
 }
 
-# Deduction guides and forward declarations tell a reader nothing.
+# Deduction guides, whose result may be on the next line, and forward declarations tell a reader nothing.
 /^template / { template = $0; next }
+/^[a-z_]+\([^;{)]*\)$/ { template = ""; next }
+/^    -> .*;$/ { next }
 /^[a-z_]+\(.*\) -> .*;$|^(struct|class) [a-z_]+;$/ { template = ""; next }
 is_held && !/^( |requires)/ { release($0) }
 template != "" { write(template); template = "" }

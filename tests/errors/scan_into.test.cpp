@@ -2,6 +2,9 @@
 
 #include <doctest/doctest.h>
 
+#include <cstddef>
+#include <limits>
+
 #include <xloom/control_flow/scan.hpp>
 
 namespace errors_scan_into_test {
@@ -70,8 +73,9 @@ TEST_CASE("scan_into refuses an output of another length")
         "scan_outputs[0] has 2 (axis 0 of [2, "
         "4]) and scan_outputs[1] has 4 (axis 1 of [3, 4]). Give it an element for each iteration.",
         shape_error);
-    CHECK_THROWS_WITH_AS(scan_into(never, h, std::tuple{}, shorter, {.length = static_cast<std::size_t>(-1)}),
-        "xloom::scan_into: every scan output must be as long as the scan, which has 18446744073709551615 "
+    std::size_t const longest = std::numeric_limits<std::ptrdiff_t>::max();
+    CHECK_THROWS_WITH_AS(scan_into(never, h, std::tuple{}, shorter, {.length = longest}),
+        "xloom::scan_into: every scan output must be as long as the scan, which has 9223372036854775807 "
         "iterations, but scan_outputs[0] "
         "has 2 (axis 0 of [2, 4]). Give it an element for each iteration.",
         shape_error);
