@@ -769,6 +769,17 @@ constexpr W* workspace_of(Env&... env) noexcept
 
 namespace xloom::inline XLOOM_ABI::detail {
 
+/// Sets `product` to a * b modulo 2^n, and returns true if that is not a * b.
+constexpr bool mul_overflows(std::size_t a, std::size_t b, std::size_t& product) noexcept
+{
+#if defined(__GNUC__) || defined(__clang__)
+    return __builtin_mul_overflow(a, b, &product); // a division takes longer than a small call
+#else
+    product = a * b;
+    return b != 0 && product / b != a;
+#endif
+}
+
 /// Loads a line into the caches that Locality names: 3 all, 2 all but the first.
 template <int Locality>
 inline void prefetch_to_read([[maybe_unused]] void const* line) noexcept
@@ -857,13 +868,8 @@ constexpr std::size_t saturating_add(std::size_t a, std::size_t b) noexcept
 /// Returns a * b, or the largest std::size_t if the product is larger.
 constexpr std::size_t saturating_mul(std::size_t a, std::size_t b) noexcept
 {
-    constexpr std::size_t most = (std::numeric_limits<std::size_t>::max)();
-#if defined(__GNUC__) || defined(__clang__)
-    std::size_t product = 0; // a division takes longer than a small call
-    return __builtin_mul_overflow(a, b, &product) ? most : product;
-#else
-    return b != 0 && a > most / b ? most : a * b;
-#endif
+    std::size_t product = 0;
+    return mul_overflows(a, b, product) ? (std::numeric_limits<std::size_t>::max)() : product;
 }
 
 /// Returns the smallest integer that is at least value / divisor; also where their sum overflows.

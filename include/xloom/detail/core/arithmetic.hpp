@@ -8,6 +8,7 @@
 #include <utility>
 
 #include <xloom/detail/core/abi.hpp>
+#include <xloom/detail/core/compiler.hpp>
 
 namespace xloom::inline XLOOM_ABI::detail {
 
@@ -31,13 +32,8 @@ constexpr std::size_t saturating_add(std::size_t a, std::size_t b) noexcept
 /// Returns a * b, or the largest std::size_t if the product is larger.
 constexpr std::size_t saturating_mul(std::size_t a, std::size_t b) noexcept
 {
-    constexpr std::size_t most = (std::numeric_limits<std::size_t>::max)();
-#if defined(__GNUC__) || defined(__clang__)
-    std::size_t product = 0; // a division takes longer than a small call
-    return __builtin_mul_overflow(a, b, &product) ? most : product;
-#else
-    return b != 0 && a > most / b ? most : a * b;
-#endif
+    std::size_t product = 0;
+    return mul_overflows(a, b, product) ? (std::numeric_limits<std::size_t>::max)() : product;
 }
 
 /// Returns the smallest integer that is at least value / divisor; also where their sum overflows.

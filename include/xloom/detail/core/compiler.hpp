@@ -61,6 +61,17 @@
 
 namespace xloom::inline XLOOM_ABI::detail {
 
+/// Sets `product` to a * b modulo 2^n, and returns true if that is not a * b.
+constexpr bool mul_overflows(std::size_t a, std::size_t b, std::size_t& product) noexcept
+{
+#if defined(__GNUC__) || defined(__clang__)
+    return __builtin_mul_overflow(a, b, &product); // a division takes longer than a small call
+#else
+    product = a * b;
+    return b != 0 && product / b != a;
+#endif
+}
+
 /// Loads a line into the caches that Locality names: 3 all, 2 all but the first.
 template <int Locality>
 inline void prefetch_to_read([[maybe_unused]] void const* line) noexcept
