@@ -188,14 +188,14 @@ TEST_CASE("lstm_stack_into allocates nothing in a workspace of a call that was n
 
 TEST_CASE("the stacks allocate nothing in a workspace for as many steps and rows, or more")
 {
-    constexpr std::size_t H = 5, T = 4, N = 70;
+    constexpr std::size_t H = 5, T = 4, N = 40;
     auto const check = [&](auto weights_of, std::size_t gates, auto const& call) {
         constants const first(gates, H);
         matrices const W = 0.25f * xt::ones<float>({std::size_t{2}, gates * H, 2 * H});
         constants second = first;
         second.W = W;
         std::vector const layers{weights_of(first), weights_of(second), weights_of(second)};
-        for (std::size_t const most : {std::size_t{1}, std::size_t{40}, N}) {
+        for (std::size_t const most : {std::size_t{1}, N}) {
             auto workspace = stack_workspace(layers, {T, most});
             std::size_t const bytes = workspace.bytes();
             CHECK(bytes > 0);
@@ -243,7 +243,7 @@ TEST_CASE("a stack_workspace for a policy's threads has room for all layers that
         CHECK(bytes > last);
         last = bytes;
         for (std::size_t const t : {std::size_t{1}, std::size_t{30}, T})
-            for (std::size_t n = 1; n <= N; ++n) {
+            for (std::size_t const n : {std::size_t{1}, N}) {
                 CAPTURE(t);
                 CAPTURE(n);
                 matrices const X = xt::ones<float>({t, n, std::size_t{3}});
