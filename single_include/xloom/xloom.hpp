@@ -2128,7 +2128,13 @@ public:
     {}
 
     void const* view() const { return view_; }
-    void const* data() const { return data_; }
+    /// True if the view, or one that it is a copy of, is of these items with this shape. An outer operator's
+    /// element can begin at the same item, but cannot have the same shape.
+    template <class Dims>
+    bool is_of(void const* data, Dims const& dims) const
+    {
+        return data == data_ && std::equal(is_.begin(), is_.end(), dims.begin(), dims.end());
+    }
     shape const& is() const { return is_; }
     std::string const& assigned() const { return assigned_; }
 
@@ -4759,13 +4765,8 @@ public:
     auto& element() { return view_; }
     /// True if the view that was assigned another shape is this cursor's element.
     bool is_own(element_reshaped const& found) const { return found.view() == &view_; }
-    /// True if the view that was assigned another shape is a copy of this cursor's element. An outer
-    /// operator's element can begin at the same item, but cannot have the same shape.
-    bool is_copy(element_reshaped const& found) const
-    {
-        return found.data() == view_.data() &&
-               std::equal(found.is().begin(), found.is().end(), view_.shape().begin(), view_.shape().end());
-    }
+    /// True if the view that was assigned another shape is a copy of this cursor's element.
+    bool is_copy(element_reshaped const& found) const { return found.is_of(view_.data(), view_.shape()); }
 
 protected:
     decltype(make_element(
@@ -25468,7 +25469,7 @@ void fail_if_element(std::string_view op, std::string_view name, std::tuple<Xs&.
 {
     detail::for_each_leaf(elements, [&]<class X>(auto i, X const& element) {
         if constexpr (tensor<X>)
-            if (found.data() == enable_tensor<X>::data(element) && found.is() == detail::shape_of(element))
+            if (found.is_of(enable_tensor<X>::data(element), detail::shape_of(element)))
                 detail::fail_reshaped(op, name, i, found.is(), found.assigned(), 0);
     });
 }
@@ -45477,9 +45478,9 @@ private:
     std::exception_ptr failure_{};
 };
 
-/// A value that each rank constructs, from arguments of its own: all ranks have one after the constructor,
-/// or all have thrown. It is a step of a call: the operands checked, or the memory allocated. If it has a
-/// member digest, all ranks must have the same one.
+/// A value that each rank constructs, from arguments of its own: when the constructor returns, all ranks have
+/// one; otherwise all have thrown. It is a step of a call: the operands checked, or the memory allocated. If
+/// it has a member digest, all ranks must have the same one.
 template <class T>
 class agreed {
 public:

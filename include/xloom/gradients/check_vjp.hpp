@@ -262,7 +262,7 @@ void fail_if_element(std::string_view op, std::string_view name, std::tuple<Xs&.
 {
     detail::for_each_leaf(elements, [&]<class X>(auto i, X const& element) {
         if constexpr (tensor<X>)
-            if (found.data() == enable_tensor<X>::data(element) && found.is() == detail::shape_of(element))
+            if (found.is_of(enable_tensor<X>::data(element), detail::shape_of(element)))
                 detail::fail_reshaped(op, name, i, found.is(), found.assigned(), 0);
     });
 }

@@ -103,13 +103,8 @@ public:
     auto& element() { return view_; }
     /// True if the view that was assigned another shape is this cursor's element.
     bool is_own(element_reshaped const& found) const { return found.view() == &view_; }
-    /// True if the view that was assigned another shape is a copy of this cursor's element. An outer
-    /// operator's element can begin at the same item, but cannot have the same shape.
-    bool is_copy(element_reshaped const& found) const
-    {
-        return found.data() == view_.data() &&
-               std::equal(found.is().begin(), found.is().end(), view_.shape().begin(), view_.shape().end());
-    }
+    /// True if the view that was assigned another shape is a copy of this cursor's element.
+    bool is_copy(element_reshaped const& found) const { return found.is_of(view_.data(), view_.shape()); }
 
 protected:
     decltype(make_element(

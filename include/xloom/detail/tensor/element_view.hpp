@@ -114,7 +114,13 @@ public:
     {}
 
     void const* view() const { return view_; }
-    void const* data() const { return data_; }
+    /// True if the view, or one that it is a copy of, is of these items with this shape. An outer operator's
+    /// element can begin at the same item, but cannot have the same shape.
+    template <class Dims>
+    bool is_of(void const* data, Dims const& dims) const
+    {
+        return data == data_ && std::equal(is_.begin(), is_.end(), dims.begin(), dims.end());
+    }
     shape const& is() const { return is_; }
     std::string const& assigned() const { return assigned_; }
 
