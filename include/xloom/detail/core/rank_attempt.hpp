@@ -221,9 +221,9 @@ private:
     std::exception_ptr failure_{};
 };
 
-/// A value that each rank constructs, from arguments of its own: all ranks have one after the constructor,
-/// or all have thrown. It is a step of a call: the operands checked, or the memory allocated. If it has a
-/// member digest, all ranks must have the same one.
+/// A value that each rank constructs, from arguments of its own: when the constructor returns, all ranks have
+/// one; otherwise all have thrown. It is a step of a call: the operands checked, or the memory allocated. If
+/// it has a member digest, all ranks must have the same one.
 template <class T>
 class agreed {
 public:

@@ -55,7 +55,7 @@ void tile_into(X const& x, integers const& repeats, Y&& y)
         return;
     xloom::strides const steps = xloom::row_major_strides(to.shape());
     xloom::kernels::strided_copy(dims, xloom::row_major_strides(dims), steps)(from.data(), to.data());
-    // From the last axis on: what is complete after an axis is one block, and its copies follow it.
+    // From the last axis on: the items of an axis and those after it are one block, whose copies follow it.
     for (std::size_t axis = dims.size(); axis-- > 0;) {
         if (repeats[axis] == 1)
             continue;
